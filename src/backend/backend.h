@@ -1,0 +1,45 @@
+/* backend.h -- where trials run: simulated, as local processes, on a cluster.
+ *
+ * The tuner starts and ends trials and pulls what happened, one happening at a time.  Time belongs to the backend: virtual in
+ * the simulator, the wall clock elsewhere. */
+#ifndef WNI_BACKEND_BACKEND_H
+#define WNI_BACKEND_BACKEND_H
+
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum happening_kind {
+    HAPPENED_REPORT, /* a trial reported `value` at `resource` */
+    HAPPENED_END,    /* a trial ended by itself, in `state` */
+};
+
+struct happening {
+    enum happening_kind kind;
+    uint32_t trial;
+    double resource, value; /* REPORT; the value as the user sees it */
+    wn_state state;         /* END */
+    double time;            /* when it happened, seconds since the backend was opened */
+};
+
+struct backend_ops {
+    const char *name;
+    /* Runs a trial on a free worker.  `resumed_from` is the resource it reached before it was paused, 0 for a new one. */
+    wn_status (*start)(void *self, uint32_t trial, const double *config, double resumed_from, struct err *err);
+    /* Ends a running trial; nothing more is heard of it.  With `keep`, its checkpoint is kept for a resume. */
+    wn_status (*stop)(void *self, uint32_t trial, bool keep, struct err *err);
+    /* Waits for the next happening.  WN_EXHAUSTED when nothing is running. */
+    wn_status (*next)(void *self, struct happening *out, struct err *err);
+    double (*now)(const void *self);
+    /* The tuner spent real seconds deciding; only a simulator that charges them listens.  NULL: not interested. */
+    void (*charge)(void *self, double seconds);
+    void (*close)(void *self); /* frees `self` too; running trials are ended */
+};
+
+struct backend {
+    const struct backend_ops *ops;
+    void *self;
+};
+
+#endif

@@ -1,0 +1,197 @@
+/* rng.c -- the Philox block function and the draws made from its words. */
+#include "num/rng.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "num/stats.h"
+
+__extension__ typedef unsigned __int128 u128;
+
+/* ---- words -------------------------------------------------------------------------------------------------- */
+
+static inline void philox(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4])
+{
+    uint32_t c0 = counter[0], c1 = counter[1], c2 = counter[2], c3 = counter[3];
+    uint32_t k0 = key[0], k1 = key[1];
+    for (int round = 0; round < 10; round++) {
+        uint64_t p0 = UINT64_C(0xD2511F53) * c0, p1 = UINT64_C(0xCD9E8D57) * c2;
+        c0 = (uint32_t)(p1 >> 32) ^ c1 ^ k0;
+        c2 = (uint32_t)(p0 >> 32) ^ c3 ^ k1;
+        c1 = (uint32_t)p1;
+        c3 = (uint32_t)p0;
+        k0 += 0x9E3779B9; /* golden ratio and sqrt(3) - 1: the paper's Weyl sequence */
+        k1 += 0xBB67AE85;
+    }
+    out[0] = c0;
+    out[1] = c1;
+    out[2] = c2;
+    out[3] = c3;
+}
+
+void wni_philox4x32(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4])
+{
+    philox(counter, key, out);
+}
+
+struct rng wni_rng_stream(uint64_t seed, uint64_t trial, uint32_t purpose)
+{
+    return (struct rng){
+        .key = {(uint32_t)seed, (uint32_t)(seed >> 32)},
+        .counter = {0, purpose, (uint32_t)trial, (uint32_t)(trial >> 32)},
+        .used = 4,
+    };
+}
+
+static inline void next_block(struct rng *rng, uint32_t out[4])
+{
+    philox(rng->counter, rng->key, out);
+    rng->counter[0]++;
+    assert(rng->counter[0] != 0); /* wrapping would repeat the stream */
+}
+
+static inline uint32_t next_u32(struct rng *rng)
+{
+    if (rng->used == 4) {
+        next_block(rng, rng->block);
+        rng->used = 0;
+    }
+    return rng->block[rng->used++];
+}
+
+static inline uint64_t next_u64(struct rng *rng)
+{
+    uint64_t low = next_u32(rng);
+    return low | (uint64_t)next_u32(rng) << 32;
+}
+
+static inline double to_unit(uint64_t word)
+{
+    return (double)(word >> 11) * 0x1p-53;
+}
+
+uint32_t wni_rng_u32(struct rng *rng)
+{
+    return next_u32(rng);
+}
+
+uint64_t wni_rng_u64(struct rng *rng)
+{
+    return next_u64(rng);
+}
+
+/* ---- numbers ------------------------------------------------------------------------------------------------ */
+
+double wni_rng_uniform(struct rng *rng)
+{
+    return to_unit(next_u64(rng));
+}
+
+void wni_rng_fill_uniform(struct rng *rng, double *out, size_t n)
+{
+    size_t i = 0;
+    while (i < n && rng->used < 4) out[i++] = to_unit(next_u64(rng));
+    /* At a block boundary now, unless single words were drawn before: then pairs straddle blocks for ever. */
+    for (; rng->used == 4 && n - i >= 2; i += 2) {
+        uint32_t w[4];
+        next_block(rng, w);
+        out[i] = to_unit(w[0] | (uint64_t)w[1] << 32);
+        out[i + 1] = to_unit(w[2] | (uint64_t)w[3] << 32);
+    }
+    while (i < n) out[i++] = to_unit(next_u64(rng));
+}
+
+/* Lemire, "Fast random integer generation in an interval" (ACM TOMACS 29, 2019): the high half of word * n is in
+ * range; the low half tells whether the word lies in the 2^w mod n surplus, which is redrawn. */
+static uint32_t below32(struct rng *rng, uint32_t n)
+{
+    uint64_t m = (uint64_t)next_u32(rng) * n;
+    if ((uint32_t)m < n) {
+        uint32_t surplus = -n % n;
+        while ((uint32_t)m < surplus) m = (uint64_t)next_u32(rng) * n;
+    }
+    return (uint32_t)(m >> 32);
+}
+
+static uint64_t below64(struct rng *rng, uint64_t n)
+{
+    u128 m = (u128)next_u64(rng) * n;
+    if ((uint64_t)m < n) {
+        uint64_t surplus = -n % n;
+        while ((uint64_t)m < surplus) m = (u128)next_u64(rng) * n;
+    }
+    return (uint64_t)(m >> 64);
+}
+
+uint64_t wni_rng_below(struct rng *rng, uint64_t n)
+{
+    assert(n > 0);
+    return n <= UINT32_MAX ? below32(rng, (uint32_t)n) : below64(rng, n);
+}
+
+double wni_rng_normal(struct rng *rng)
+{
+    /* 52 bits and a half: symmetric about 1/2, never 0 or 1, and exact (53 bits and a half would round up to 1). */
+    double u = ((double)(next_u64(rng) >> 12) + 0.5) * 0x1p-52;
+    return wni_normal_quantile(u);
+}
+
+/* ---- orders and subsets ------------------------------------------------------------------------------------- */
+
+void wni_rng_shuffle(struct rng *rng, uint32_t *x, uint32_t n)
+{
+    for (uint32_t i = n; i > 1; i--) { /* Fisher-Yates: x[i-1..n) is settled */
+        uint32_t j = below32(rng, i), t = x[i - 1];
+        x[i - 1] = x[j];
+        x[j] = t;
+    }
+}
+
+void wni_rng_permutation(struct rng *rng, uint32_t *out, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) out[i] = i;
+    wni_rng_shuffle(rng, out, n);
+}
+
+/* The first place in sorted x[0..n) whose value is at least v. */
+static uint32_t lower_bound(const uint32_t *x, uint32_t n, uint32_t v)
+{
+    uint32_t lo = 0, hi = n;
+    while (lo < hi) {
+        uint32_t mid = lo + (hi - lo) / 2;
+        if (x[mid] < v) lo = mid + 1;
+        else hi = mid;
+    }
+    return lo;
+}
+
+/* Floyd's subset (Bentley and Floyd, CACM 30, 1987): the j-th step adds a number up to j, or j itself if that number
+ * is taken, and keeps all subsets equally likely.  `out` stays sorted, so it is its own look-up table. */
+static void sample_floyd(struct rng *rng, uint32_t n, uint32_t k, uint32_t *out)
+{
+    for (uint32_t size = 0; size < k; size++) {
+        uint32_t j = n - k + size; /* above all present */
+        uint32_t v = below32(rng, j + 1), at = lower_bound(out, size, v);
+        if (at < size && out[at] == v) {
+            out[size] = j;
+        } else {
+            memmove(out + at + 1, out + at, (size - at) * sizeof *out);
+            out[at] = v;
+        }
+    }
+}
+
+/* Knuth's Algorithm S: walk the population, take each with probability (still needed) / (still left). */
+static void sample_walk(struct rng *rng, uint32_t n, uint32_t k, uint32_t *out)
+{
+    uint32_t taken = 0;
+    for (uint32_t i = 0; taken < k; i++)
+        if (below32(rng, n - i) < k - taken) out[taken++] = i;
+}
+
+void wni_rng_sample(struct rng *rng, uint32_t n, uint32_t k, uint32_t *out)
+{
+    assert(k <= n);
+    if ((uint64_t)k * k <= 128 * (uint64_t)n) sample_floyd(rng, n, k, out);
+    else sample_walk(rng, n, k, out);
+}
