@@ -218,7 +218,7 @@ wn_status wni_npy_parse(struct npy *a, const char *name, const void *bytes, size
     *a = (struct npy){0};
     struct npy parsed = {0};
     struct header h = {.file = name, .err = err};
-    size_t offset;
+    size_t offset = 0;
     wn_status st = find_header(&h, bytes, size, &offset);
     if (!st) st = read_dictionary(&parsed, &h);
     if (!st) st = check_size(&parsed, name, size - offset, err);

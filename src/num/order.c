@@ -1,7 +1,8 @@
 /* order.c -- sorting and what follows from it.
  *
- * Doubles are compared through their bits read as integers (flipped for negative numbers): one total order in which
- * -0 < +0, and no comparison that NaN could make inconsistent.  Sorting and selection first move NaNs to the end. */
+ * Doubles are compared through their bits read as integers (flipped for negative numbers): one total order in
+ * which -0 < +0, and no comparison that NaN could make inconsistent.  Sorting and selection first move NaNs
+ * to the end. */
 #include "num/order.h"
 
 #include <assert.h>
@@ -9,7 +10,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* ---- comparison --------------------------------------------------------------------------------------------- */
+/* ---- comparison
+ * --------------------------------------------------------------------------------------------- */
 
 static inline int64_t key(double x)
 {
@@ -35,13 +37,16 @@ static size_t nan_last(double *x, size_t n)
 {
     size_t end = n;
     for (size_t i = 0; i < end;) {
-        if (isnan(x[i])) swap(&x[i], &x[--end]);
-        else i++;
+        if (isnan(x[i]))
+            swap(&x[i], &x[--end]);
+        else
+            i++;
     }
     return end;
 }
 
-/* ---- sorting ------------------------------------------------------------------------------------------------ */
+/* ---- sorting
+ * ------------------------------------------------------------------------------------------------ */
 
 enum { SMALL = 24 }; /* insertion sort is faster up to here */
 
@@ -50,7 +55,8 @@ static void insertion_sort(double *x, size_t n)
     for (size_t i = 1; i < n; i++) {
         double v = x[i];
         size_t j = i;
-        for (; j > 0 && less(v, x[j - 1]); j--) x[j] = x[j - 1];
+        for (; j > 0 && less(v, x[j - 1]); j--)
+            x[j] = x[j - 1];
         x[j] = v;
     }
 }
@@ -68,7 +74,8 @@ static void sift_down(double *x, size_t root, size_t n)
 
 static void heap_sort(double *x, size_t n)
 {
-    for (size_t i = n / 2; i-- > 0;) sift_down(x, i, n);
+    for (size_t i = n / 2; i-- > 0;)
+        sift_down(x, i, n);
     for (size_t end = n; end-- > 1;) {
         swap(&x[0], &x[end]);
         sift_down(x, 0, end);
@@ -82,11 +89,11 @@ static inline void order3(double *a, double *b, double *c) /* *b becomes the med
     if (less(*b, *a)) swap(a, b);
 }
 
-/* Hoare partition around a median of three (of nine when n is large).  Returns p with 0 < p < n such that nothing in
- * x[0..p) is larger than anything in x[p..n).  n >= 3.
+/* Hoare partition around a median of three (of nine when n is large).  Returns p with 0 < p < n such that
+ * nothing in x[0..p) is larger than anything in x[p..n).  n >= 3.
  *
- * The pivot itself stops both scans the first time, and whatever was swapped stops them later, so they stay in range;
- * the pivot's place is inside, so at least one element ends on each side. */
+ * The pivot itself stops both scans the first time, and whatever was swapped stops them later, so they stay
+ * in range; the pivot's place is inside, so at least one element ends on each side. */
 static size_t partition(double *x, size_t n)
 {
     size_t mid = n / 2;
@@ -102,8 +109,10 @@ static size_t partition(double *x, size_t n)
     double pivot = x[mid];
     size_t i = 0, j = n - 1;
     for (;;) {
-        while (less(x[i], pivot)) i++;
-        while (less(pivot, x[j])) j--;
+        while (less(x[i], pivot))
+            i++;
+        while (less(pivot, x[j]))
+            j--;
         if (i >= j) break;
         swap(&x[i++], &x[j--]);
     }
@@ -113,7 +122,8 @@ static size_t partition(double *x, size_t n)
 static int split_budget(size_t n)
 {
     int log2n = 0;
-    while (n >>= 1) log2n++;
+    while (n >>= 1)
+        log2n++;
     return 2 * log2n;
 }
 
@@ -160,12 +170,15 @@ double wni_select(double *x, size_t n, size_t k)
             at -= p;
         }
     }
-    if (numbers > SMALL) heap_sort(x, numbers);
-    else insertion_sort(x, numbers);
+    if (numbers > SMALL)
+        heap_sort(x, numbers);
+    else
+        insertion_sort(x, numbers);
     return begin[k];
 }
 
-/* ---- stable index sort -------------------------------------------------------------------------------------- */
+/* ---- stable index sort
+ * -------------------------------------------------------------------------------------- */
 
 /* For indices equal values must tie, so zeros share a key and NaNs share the largest. */
 static inline bool value_less(double a, double b)
@@ -180,7 +193,8 @@ static void insertion_argsort(const double *x, uint32_t *index, size_t n)
     for (size_t i = 1; i < n; i++) {
         uint32_t v = index[i];
         size_t j = i;
-        for (; j > 0 && value_less(x[v], x[index[j - 1]]); j--) index[j] = index[j - 1];
+        for (; j > 0 && value_less(x[v], x[index[j - 1]]); j--)
+            index[j] = index[j - 1];
         index[j] = v;
     }
 }
@@ -201,8 +215,10 @@ static void merge(const double *x, uint32_t *index, size_t mid, size_t n, uint32
 void wni_argsort(const double *x, size_t n, uint32_t *out, uint32_t *work)
 {
     assert(n <= UINT32_MAX);
-    for (size_t i = 0; i < n; i++) out[i] = (uint32_t)i;
-    for (size_t i = 0; i < n; i += RUN) insertion_argsort(x, out + i, n - i < RUN ? n - i : RUN);
+    for (size_t i = 0; i < n; i++)
+        out[i] = (uint32_t)i;
+    for (size_t i = 0; i < n; i += RUN)
+        insertion_argsort(x, out + i, n - i < RUN ? n - i : RUN);
     for (size_t run = RUN; run < n; run *= 2)
         for (size_t i = 0; n - i > run; i += 2 * run) {
             size_t size = n - i < 2 * run ? n - i : 2 * run;
@@ -211,7 +227,8 @@ void wni_argsort(const double *x, size_t n, uint32_t *out, uint32_t *work)
         }
 }
 
-/* ---- quantiles ---------------------------------------------------------------------------------------------- */
+/* ---- quantiles
+ * ---------------------------------------------------------------------------------------------- */
 
 /* NumPy 1.22 and later: interpolate from the nearer end, so that the result is monotonic in t. */
 static double lerp(double a, double b, double t)
@@ -235,8 +252,8 @@ double wni_quantile_linear(const double *sorted, size_t n, double q)
 size_t wni_quantile_lower_index(size_t n, double q)
 {
     assert(n > 0 && q >= 0.0 && q <= 1.0);
-    /* scikit-learn turns the level into a percentage and back, which moves 5/6 up by one ulp and so the 5/6 quantile of
-     * 6 values from the 5th to the 6th.  We follow, to be comparable leaf by leaf. */
+    /* scikit-learn turns the level into a percentage and back, which moves 5/6 up by one ulp and so the 5/6
+     * quantile of 6 values from the 5th to the 6th.  We follow, to be comparable leaf by leaf. */
     double weight = q * 100.0 / 100.0 * (double)n;
     size_t reach = (size_t)ceil(weight);
     if (reach > n) reach = n;
@@ -252,13 +269,14 @@ size_t wni_conformal_rank(size_t n, double level)
 {
     assert(level >= 0.0 && level <= 1.0);
     double count = (double)n + 1.0, k = count * level, nearest = rint(k);
-    /* Levels come out of a few operations on numbers near 1, so they are off by some 1e-16: 1e-14 covers that and is far
-     * finer than any level meant to differ from a multiple of 1/(n+1). */
+    /* Levels come out of a few operations on numbers near 1, so they are off by some 1e-16: 1e-14 covers that
+     * and is far finer than any level meant to differ from a multiple of 1/(n+1). */
     k = fabs(k - nearest) <= 1e-14 * count ? nearest : ceil(k);
     return k < 1.0 ? 1 : (size_t)k;
 }
 
-/* ---- ranks and moments -------------------------------------------------------------------------------------- */
+/* ---- ranks and moments
+ * -------------------------------------------------------------------------------------- */
 
 static inline bool tied(double a, double b)
 {
@@ -270,9 +288,11 @@ void wni_ranks_average(const double *x, size_t n, double *ranks, uint32_t *work)
     uint32_t *index = work;
     wni_argsort(x, n, index, work + n);
     for (size_t i = 0, j; i < n; i = j) {
-        for (j = i + 1; j < n && tied(x[index[i]], x[index[j]]); j++) continue;
+        for (j = i + 1; j < n && tied(x[index[i]], x[index[j]]); j++)
+            continue;
         double rank = 0.5 * (double)(i + 1 + j);
-        for (size_t m = i; m < j; m++) ranks[index[m]] = rank;
+        for (size_t m = i; m < j; m++)
+            ranks[index[m]] = rank;
     }
 }
 
@@ -298,5 +318,6 @@ double wni_variance(const double *x, size_t n, size_t ddof)
         squares += d * d;
         rest += d;
     }
-    return (squares - rest * rest / (double)n) / (double)(n - ddof); /* the mean was rounded: take that back */
+    return (squares - rest * rest / (double)n) /
+           (double)(n - ddof); /* the mean was rounded: take that back */
 }

@@ -1,18 +1,20 @@
 /* portable.c -- how the functions of portable.h are computed.
  *
- * The common plan: bring the argument near a table point so that what remains is tiny, keep the table value and the
- * remainder as exact head and small tail, and let a short Taylor polynomial handle the tail.  Rounding errors then
- * happen in a quantity 2^-8 or less of the result, so the last addition is nearly the only one that counts.
+ * The common plan: bring the argument near a table point so that what remains is tiny, keep the table value
+ * and the remainder as exact head and small tail, and let a short Taylor polynomial handle the tail. Rounding
+ * errors then happen in a quantity 2^-8 or less of the result, so the last addition is nearly the only one
+ * that counts.
  *
  *   exp    x = n ln2/128 + r:       2^(n/128) from a table, e^r - 1 by its series           |r| < 2^-8.5
  *   log    x = 2^k c (1 + r):       log c from a table for c = i/128, log(1 + r) by series  |r| < 2^-7.5
  *   sin    x = n pi/2 + r:          r from integer arithmetic, exact for all x; series      |r| <= pi/4
  *   erfc   exp(-x^2) * polynomial:  piecewise on [1/2, 4), in 1/x^2 beyond
  *
- * The reduction with exactly representable steps is due to Cody and Waite (Software Manual for the Elementary Functions,
- * 1980), the use of tables to Tang (ACM TOMS 15, 1989, and 16, 1990), reduction by a long 2/pi to Payne and Hanek (1983).
- * Where we differ: no step needs a fused multiply-add or a division, and log and sin work with remainders that are
- * exact by construction instead of corrected afterwards.  tools/gen-num-tables makes the tables. */
+ * The reduction with exactly representable steps is due to Cody and Waite (Software Manual for the Elementary
+ * Functions, 1980), the use of tables to Tang (ACM TOMS 15, 1989, and 16, 1990), reduction by a long 2/pi to
+ * Payne and Hanek (1983). Where we differ: no step needs a fused multiply-add or a division, and log and sin
+ * work with remainders that are exact by construction instead of corrected afterwards.  tools/gen-num-tables
+ * makes the tables. */
 #include "num/portable.h"
 
 #include <float.h>
@@ -56,11 +58,12 @@ static inline double scale(double v, int k)
     return v * pow2(k + 64) * 0x1p-64;
 }
 
-/* x rounded to a multiple of 2^(e-52), for |x| < 2^(e-1).  Adding and taking away 1.5 * 2^e leaves no lower bits; it is
- * rint() where e = 52, without a library call. */
+/* x rounded to a multiple of 2^(e-52), for |x| < 2^(e-1).  Adding and taking away 1.5 * 2^e leaves no lower
+ * bits; it is rint() where e = 52, without a library call. */
 #define ROUND_AT(x, e) (((x) + 0x1.8p##e) - 0x1.8p##e)
 
-/* ---- exp ---------------------------------------------------------------------------------------------------- */
+/* ---- exp
+ * ---------------------------------------------------------------------------------------------------- */
 
 #define EXP_OVERFLOW  0x1.62e42fefa39efp+9  /* the largest double whose exponential is finite */
 #define EXP_UNDERFLOW -0x1.74910d52d3051p+9 /* the smallest whose exponential rounds above 0 */
@@ -124,15 +127,16 @@ double wni_expm1(double x)
     return d + (rest + t);
 }
 
-/* ---- log ---------------------------------------------------------------------------------------------------- */
+/* ---- log
+ * ---------------------------------------------------------------------------------------------------- */
 
 #define SQRT_HALF_BITS UINT64_C(0x3fe6a09e667f3bcd)
 
 /* log(x + lo) for finite x > 0 and |lo| at most half the spacing of doubles at x.
  *
- * c = i/128 has few bits, so z - c is exact and so is (z - c) - h c once h, the head of (z - c)/c, is cut to 2^-42:
- * the tail t is then right to its own last place although 1/c was rounded.  The heads k ln2, log c and h are all
- * multiples of 2^-42 below 2^10, hence they add up exactly. */
+ * c = i/128 has few bits, so z - c is exact and so is (z - c) - h c once h, the head of (z - c)/c, is cut to
+ * 2^-42: the tail t is then right to its own last place although 1/c was rounded.  The heads k ln2, log c and
+ * h are all multiples of 2^-42 below 2^10, hence they add up exactly. */
 static inline double log_sum(double x, double lo)
 {
     int k = 0;
@@ -172,12 +176,14 @@ double wni_log1p(double x)
     return log_sum(s, lost);
 }
 
-/* ---- sine and cosine ---------------------------------------------------------------------------------------- */
+/* ---- sine and cosine
+ * ---------------------------------------------------------------------------------------- */
 
 __extension__ typedef unsigned __int128 u128;
 
 struct angle {
-    double r, tail; /* x = (quadrant + 4 m) pi/2 + r + tail, |r + tail| <= pi/4 (a hair more), tail below an ulp of r */
+    double r, tail; /* x = (quadrant + 4 m) pi/2 + r + tail, |r + tail| <= pi/4 (a hair more), tail below an
+                       ulp of r */
     unsigned quadrant;
 };
 
@@ -189,10 +195,11 @@ static inline uint64_t two_over_pi_at(unsigned at)
     return shift == 0 ? top : top | two_over_pi[word + 1] >> (64 - shift);
 }
 
-/* Reduces finite |x| >= 1/2 in integers.  With x = m 2^e, x * 2/pi modulo 4 needs only the 192 places of 2/pi that start
- * two before the binary point once shifted by e: places further left are multiples of 4 after multiplying by m.  The
- * product keeps 190 binary places with an error below 2^-136.  No double comes nearer to a multiple of pi/2 than
- * about 2^-61, so at least 75 good bits remain of the fraction; 64 of them are used. */
+/* Reduces finite |x| >= 1/2 in integers.  With x = m 2^e, x * 2/pi modulo 4 needs only the 192 places of 2/pi
+ * that start two before the binary point once shifted by e: places further left are multiples of 4 after
+ * multiplying by m.  The product keeps 190 binary places with an error below 2^-136.  No double comes nearer
+ * to a multiple of pi/2 than about 2^-61, so at least 75 good bits remain of the fraction; 64 of them are
+ * used. */
 static struct angle reduce(double x)
 {
     uint64_t b = bits_of(x);
@@ -235,8 +242,8 @@ static struct angle reduce(double x)
 static double sin_series(double r, double tail)
 {
     double q = r * r;
-    double p = 1.0 / 362880 -
-               q * (1.0 / 39916800 - q * (1.0 / 6227020800 - q * (1.0 / 1307674368000 - q / 355687428096000)));
+    double p = 1.0 / 362880 - q * (1.0 / 39916800 -
+                                   q * (1.0 / 6227020800 - q * (1.0 / 1307674368000 - q / 355687428096000)));
     p = -1.0 / 6 + q * (1.0 / 120 - q * (1.0 / 5040 - q * p));
     return r + (tail * (1.0 - 0.5 * q) + r * q * p);
 }
@@ -244,8 +251,9 @@ static double sin_series(double r, double tail)
 static double cos_series(double r, double tail)
 {
     double q = r * r, half = 0.5 * q, w = 1.0 - half;
-    double p = 1.0 / 3628800 -
-               q * (1.0 / 479001600 - q * (1.0 / 87178291200 - q * (1.0 / 20922789888000 - q / 6402373705728000)));
+    double p =
+        1.0 / 3628800 -
+        q * (1.0 / 479001600 - q * (1.0 / 87178291200 - q * (1.0 / 20922789888000 - q / 6402373705728000)));
     p = 1.0 / 24 - q * (1.0 / 720 - q * (1.0 / 40320 - q * p));
     return w + (((1.0 - w) - half) + (q * q * p - r * tail));
 }
@@ -268,7 +276,8 @@ double wni_cos(double x)
     return a.quadrant & 2 ? -v : v;
 }
 
-/* ---- tanh --------------------------------------------------------------------------------------------------- */
+/* ---- tanh
+ * --------------------------------------------------------------------------------------------------- */
 
 double wni_tanh(double x)
 {
@@ -283,12 +292,14 @@ double wni_tanh(double x)
     return x < 0.0 ? -y : y;
 }
 
-/* ---- error functions ---------------------------------------------------------------------------------------- */
+/* ---- error functions
+ * ---------------------------------------------------------------------------------------- */
 
 static inline double polynomial(const double *c, int terms, double x)
 {
     double y = c[terms - 1];
-    for (int k = terms - 2; k >= 0; k--) y = y * x + c[k];
+    for (int k = terms - 2; k >= 0; k--)
+        y = y * x + c[k];
     return y;
 }
 

@@ -8,7 +8,8 @@
 
 __extension__ typedef unsigned __int128 u128;
 
-/* ---- words -------------------------------------------------------------------------------------------------- */
+/* ---- words
+ * -------------------------------------------------------------------------------------------------- */
 
 static inline void philox(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4])
 {
@@ -80,7 +81,8 @@ uint64_t wni_rng_u64(struct rng *rng)
     return next_u64(rng);
 }
 
-/* ---- numbers ------------------------------------------------------------------------------------------------ */
+/* ---- numbers
+ * ------------------------------------------------------------------------------------------------ */
 
 double wni_rng_uniform(struct rng *rng)
 {
@@ -90,7 +92,8 @@ double wni_rng_uniform(struct rng *rng)
 void wni_rng_fill_uniform(struct rng *rng, double *out, size_t n)
 {
     size_t i = 0;
-    while (i < n && rng->used < 4) out[i++] = to_unit(next_u64(rng));
+    while (i < n && rng->used < 4)
+        out[i++] = to_unit(next_u64(rng));
     /* At a block boundary now, unless single words were drawn before: then pairs straddle blocks for ever. */
     for (; rng->used == 4 && n - i >= 2; i += 2) {
         uint32_t w[4];
@@ -98,17 +101,19 @@ void wni_rng_fill_uniform(struct rng *rng, double *out, size_t n)
         out[i] = to_unit(w[0] | (uint64_t)w[1] << 32);
         out[i + 1] = to_unit(w[2] | (uint64_t)w[3] << 32);
     }
-    while (i < n) out[i++] = to_unit(next_u64(rng));
+    while (i < n)
+        out[i++] = to_unit(next_u64(rng));
 }
 
-/* Lemire, "Fast random integer generation in an interval" (ACM TOMACS 29, 2019): the high half of word * n is in
- * range; the low half tells whether the word lies in the 2^w mod n surplus, which is redrawn. */
+/* Lemire, "Fast random integer generation in an interval" (ACM TOMACS 29, 2019): the high half of word * n is
+ * in range; the low half tells whether the word lies in the 2^w mod n surplus, which is redrawn. */
 static uint32_t below32(struct rng *rng, uint32_t n)
 {
     uint64_t m = (uint64_t)next_u32(rng) * n;
     if ((uint32_t)m < n) {
         uint32_t surplus = -n % n;
-        while ((uint32_t)m < surplus) m = (uint64_t)next_u32(rng) * n;
+        while ((uint32_t)m < surplus)
+            m = (uint64_t)next_u32(rng) * n;
     }
     return (uint32_t)(m >> 32);
 }
@@ -118,7 +123,8 @@ static uint64_t below64(struct rng *rng, uint64_t n)
     u128 m = (u128)next_u64(rng) * n;
     if ((uint64_t)m < n) {
         uint64_t surplus = -n % n;
-        while ((uint64_t)m < surplus) m = (u128)next_u64(rng) * n;
+        while ((uint64_t)m < surplus)
+            m = (u128)next_u64(rng) * n;
     }
     return (uint64_t)(m >> 64);
 }
@@ -131,12 +137,14 @@ uint64_t wni_rng_below(struct rng *rng, uint64_t n)
 
 double wni_rng_normal(struct rng *rng)
 {
-    /* 52 bits and a half: symmetric about 1/2, never 0 or 1, and exact (53 bits and a half would round up to 1). */
+    /* 52 bits and a half: symmetric about 1/2, never 0 or 1, and exact (53 bits and a half would round up to
+     * 1). */
     double u = ((double)(next_u64(rng) >> 12) + 0.5) * 0x1p-52;
     return wni_normal_quantile(u);
 }
 
-/* ---- orders and subsets ------------------------------------------------------------------------------------- */
+/* ---- orders and subsets
+ * ------------------------------------------------------------------------------------- */
 
 void wni_rng_shuffle(struct rng *rng, uint32_t *x, uint32_t n)
 {
@@ -149,7 +157,8 @@ void wni_rng_shuffle(struct rng *rng, uint32_t *x, uint32_t n)
 
 void wni_rng_permutation(struct rng *rng, uint32_t *out, uint32_t n)
 {
-    for (uint32_t i = 0; i < n; i++) out[i] = i;
+    for (uint32_t i = 0; i < n; i++)
+        out[i] = i;
     wni_rng_shuffle(rng, out, n);
 }
 
@@ -159,14 +168,17 @@ static uint32_t lower_bound(const uint32_t *x, uint32_t n, uint32_t v)
     uint32_t lo = 0, hi = n;
     while (lo < hi) {
         uint32_t mid = lo + (hi - lo) / 2;
-        if (x[mid] < v) lo = mid + 1;
-        else hi = mid;
+        if (x[mid] < v)
+            lo = mid + 1;
+        else
+            hi = mid;
     }
     return lo;
 }
 
-/* Floyd's subset (Bentley and Floyd, CACM 30, 1987): the j-th step adds a number up to j, or j itself if that number
- * is taken, and keeps all subsets equally likely.  `out` stays sorted, so it is its own look-up table. */
+/* Floyd's subset (Bentley and Floyd, CACM 30, 1987): the j-th step adds a number up to j, or j itself if that
+ * number is taken, and keeps all subsets equally likely.  `out` stays sorted, so it is its own look-up table.
+ */
 static void sample_floyd(struct rng *rng, uint32_t n, uint32_t k, uint32_t *out)
 {
     for (uint32_t size = 0; size < k; size++) {
@@ -192,6 +204,8 @@ static void sample_walk(struct rng *rng, uint32_t n, uint32_t k, uint32_t *out)
 void wni_rng_sample(struct rng *rng, uint32_t n, uint32_t k, uint32_t *out)
 {
     assert(k <= n);
-    if ((uint64_t)k * k <= 128 * (uint64_t)n) sample_floyd(rng, n, k, out);
-    else sample_walk(rng, n, k, out);
+    if ((uint64_t)k * k <= 128 * (uint64_t)n)
+        sample_floyd(rng, n, k, out);
+    else
+        sample_walk(rng, n, k, out);
 }

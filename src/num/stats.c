@@ -9,12 +9,13 @@
 #include "num/order.h"
 #include "num/portable.h"
 
-#define SQRT_HALF       0.70710678118654752440
-#define INV_SQRT_2PI    0.39894228040143267794
-#define HALF_LOG_2PI    0.91893853320467274178
-#define MAX_AUTO_EXACT  50 /* differences; SciPy's limit */
+#define SQRT_HALF      0.70710678118654752440
+#define INV_SQRT_2PI   0.39894228040143267794
+#define HALF_LOG_2PI   0.91893853320467274178
+#define MAX_AUTO_EXACT 50 /* differences; SciPy's limit */
 
-/* ---- normal distribution ------------------------------------------------------------------------------------ */
+/* ---- normal distribution
+ * ------------------------------------------------------------------------------------ */
 
 double wni_normal_pdf(double x)
 {
@@ -23,8 +24,8 @@ double wni_normal_pdf(double x)
 
 double wni_normal_cdf(double x)
 {
-    /* In the lower tail erfc(-x sqrt(1/2)) would turn the rounding of its argument into x^2 ulp, so the steep factor is
-     * taken of x itself; erfcx is flat and forgives the rounding. */
+    /* In the lower tail erfc(-x sqrt(1/2)) would turn the rounding of its argument into x^2 ulp, so the steep
+     * factor is taken of x itself; erfcx is flat and forgives the rounding. */
     if (x < -1.0) return 0.5 * wni_exp_square(x, -0.5) * wni_erfcx(-x * SQRT_HALF);
     return 0.5 * wni_erfc(-x * SQRT_HALF);
 }
@@ -44,8 +45,8 @@ static double evaluate(const struct rational *f, double x)
     return a / b;
 }
 
-/* Wichura, "The percentage points of the normal distribution" (Applied Statistics 37, 1988), algorithm AS 241, PPND16:
- * its three rational approximations, around 1/2 and in two parts of the tail. */
+/* Wichura, "The percentage points of the normal distribution" (Applied Statistics 37, 1988), algorithm AS
+ * 241, PPND16: its three rational approximations, around 1/2 and in two parts of the tail. */
 static const struct rational middle = {
     {3.3871328727963666080e0, 1.3314166789178437745e2, 1.9715909503065514427e3, 1.3731693765509461125e4,
      4.5921953931549871457e4, 6.7265770927008700853e4, 3.3430575583588128105e4, 2.5090809287301226727e3},
@@ -54,15 +55,19 @@ static const struct rational middle = {
 };
 static const struct rational tail = {
     {1.42343711074968357734e0, 4.63033784615654529590e0, 5.76949722146069140550e0, 3.64784832476320460504e0,
-     1.27045825245236838258e0, 2.41780725177450611770e-1, 2.27238449892691845833e-2, 7.74545014278341407640e-4},
-    {1.0, 2.05319162663775882187e0, 1.67638483018380384940e0, 6.89767334985100004550e-1, 1.48103976427480074590e-1,
-     1.51986665636164571966e-2, 5.47593808499534494600e-4, 1.05075007164441684324e-9},
+     1.27045825245236838258e0, 2.41780725177450611770e-1, 2.27238449892691845833e-2,
+     7.74545014278341407640e-4},
+    {1.0, 2.05319162663775882187e0, 1.67638483018380384940e0, 6.89767334985100004550e-1,
+     1.48103976427480074590e-1, 1.51986665636164571966e-2, 5.47593808499534494600e-4,
+     1.05075007164441684324e-9},
 };
 static const struct rational far_tail = {
     {6.65790464350110377720e0, 5.46378491116411436990e0, 1.78482653991729133580e0, 2.96560571828504891230e-1,
-     2.65321895265761230930e-2, 1.24266094738807843860e-3, 2.71155556874348757815e-5, 2.01033439929228813265e-7},
-    {1.0, 5.99832206555887937690e-1, 1.36929880922735805310e-1, 1.48753612908506148525e-2, 7.86869131145613259100e-4,
-     1.84631831751005468180e-5, 1.42151175831644588870e-7, 2.04426310338993978564e-15},
+     2.65321895265761230930e-2, 1.24266094738807843860e-3, 2.71155556874348757815e-5,
+     2.01033439929228813265e-7},
+    {1.0, 5.99832206555887937690e-1, 1.36929880922735805310e-1, 1.48753612908506148525e-2,
+     7.86869131145613259100e-4, 1.84631831751005468180e-5, 1.42151175831644588870e-7,
+     2.04426310338993978564e-15},
 };
 
 double wni_normal_quantile(double p)
@@ -75,17 +80,19 @@ double wni_normal_quantile(double p)
     return q < 0.0 ? -x : x;
 }
 
-/* ---- incomplete gamma --------------------------------------------------------------------------------------- */
+/* ---- incomplete gamma
+ * --------------------------------------------------------------------------------------- */
 
 /* log Gamma(a) - [(a - 1/2) log a - a + log(2 pi)/2] for a >= 16: Stirling's series. */
 static double stirling_rest(double a)
 {
     double i = 1.0 / a, s = i * i;
-    return i * (1.0 / 12 - s * (1.0 / 360 - s * (1.0 / 1260 - s * (1.0 / 1680 - s * (1.0 / 1188 - s * 691.0 / 360360)))));
+    return i * (1.0 / 12 - s * (1.0 / 360 -
+                                s * (1.0 / 1260 - s * (1.0 / 1680 - s * (1.0 / 1188 - s * 691.0 / 360360)))));
 }
 
-/* x^a e^-x / Gamma(a).  For large a the factors are huge and nearly cancel, so what is left of them is computed from
- * m = x/a - 1 directly. */
+/* x^a e^-x / Gamma(a).  For large a the factors are huge and nearly cancel, so what is left of them is
+ * computed from m = x/a - 1 directly. */
 static double gamma_factor(double a, double x)
 {
     if (a >= 16.0) {
@@ -94,7 +101,8 @@ static double gamma_factor(double a, double x)
         return INV_SQRT_2PI * sqrt(a) * wni_exp(-exponent);
     }
     double product = 1.0, b = a; /* Gamma(a) = Gamma(b) / product */
-    for (; b < 16.0; b += 1.0) product *= b;
+    for (; b < 16.0; b += 1.0)
+        product *= b;
     double log_gamma = (b - 0.5) * wni_log(b) - b + HALF_LOG_2PI + stirling_rest(b);
     return product * wni_exp(a * wni_log(x) - x - log_gamma);
 }
@@ -109,8 +117,8 @@ static double gamma_p_series(double a, double x) /* x < a + 1: the terms shrink 
     return sum * gamma_factor(a, x);
 }
 
-/* Legendre's continued fraction by Lentz's method as modified by Thompson and Barnett (1986).  x >= a + 1: all partial
- * denominators are positive, none can vanish. */
+/* Legendre's continued fraction by Lentz's method as modified by Thompson and Barnett (1986).  x >= a + 1:
+ * all partial denominators are positive, none can vanish. */
 static double gamma_q_fraction(double a, double x)
 {
     double b = x + 1.0 - a, c = DBL_MAX, d = 1.0 / b, f = d;
@@ -139,7 +147,8 @@ double wni_chi2_sf(double x, double df)
     return wni_gamma_q(0.5 * df, 0.5 * x);
 }
 
-/* ---- Wilcoxon ----------------------------------------------------------------------------------------------- */
+/* ---- Wilcoxon
+ * ----------------------------------------------------------------------------------------------- */
 
 size_t wni_wilcoxon_work(size_t n, enum wilcoxon_mode mode)
 {
@@ -166,33 +175,40 @@ static struct signed_ranks rank_differences(const double *d, size_t n, double *a
     wni_sort(all, s.n);
     wni_sort(positive, n_positive);
     for (size_t i = 0, j, p = 0; i < s.n; i = j) {
-        for (j = i + 1; j < s.n && all[j] == all[i]; j++) continue;
+        for (j = i + 1; j < s.n && all[j] == all[i]; j++)
+            continue;
         double t = (double)(j - i), rank = 0.5 * (double)(i + 1 + j);
         s.tie_term += t * (t * t - 1.0);
-        for (; p < n_positive && positive[p] == all[i]; p++) s.w_plus += rank;
+        for (; p < n_positive && positive[p] == all[i]; p++)
+            s.w_plus += rank;
     }
     return s;
 }
 
-/* Two-sided p given the ranks: every sign pattern is equally likely.  prob[w] becomes the probability of rank sum w/2;
- * doubled ranks are integers even for ties.  Probabilities are sums of multiples of 2^-n: exact up to n = 53. */
+/* Two-sided p given the ranks: every sign pattern is equally likely.  prob[w] becomes the probability of rank
+ * sum w/2; doubled ranks are integers even for ties.  Probabilities are sums of multiples of 2^-n: exact up
+ * to n = 53. */
 static double exact_p(const struct signed_ranks *s, double *prob)
 {
     size_t top = 0;
     prob[0] = 1.0;
     for (size_t i = 0, j; i < s->n; i = j) {
-        for (j = i + 1; j < s->n && s->size[j] == s->size[i]; j++) continue;
+        for (j = i + 1; j < s->n && s->size[j] == s->size[i]; j++)
+            continue;
         size_t doubled = i + 1 + j;
         for (size_t m = i; m < j; m++) {
-            for (size_t w = top + 1; w <= top + doubled; w++) prob[w] = 0.0;
+            for (size_t w = top + 1; w <= top + doubled; w++)
+                prob[w] = 0.0;
             top += doubled;
-            for (size_t w = top + 1; w-- > 0;) prob[w] = 0.5 * (prob[w] + (w >= doubled ? prob[w - doubled] : 0.0));
+            for (size_t w = top + 1; w-- > 0;)
+                prob[w] = 0.5 * (prob[w] + (w >= doubled ? prob[w - doubled] : 0.0));
         }
     }
     size_t at = (size_t)(2.0 * s->w_plus);
     if (at > top - at) at = top - at; /* the distribution is symmetric */
     double p = 0.0;
-    for (size_t w = 0; w <= at; w++) p += prob[w];
+    for (size_t w = 0; w <= at; w++)
+        p += prob[w];
     return p < 0.5 ? 2.0 * p : 1.0;
 }
 
@@ -231,7 +247,8 @@ void wni_wilcoxon(const double *d, size_t n, enum wilcoxon_mode mode, double *wo
     if (s.n > 0) out->p = exact ? exact_p(&s, work + 2 * n) : approximate_p(&s, out->statistic);
 }
 
-/* ---- Holm and Friedman -------------------------------------------------------------------------------------- */
+/* ---- Holm and Friedman
+ * -------------------------------------------------------------------------------------- */
 
 void wni_holm(const double *p, size_t n, double *adjusted, uint32_t *work)
 {
@@ -249,20 +266,25 @@ void wni_holm(const double *p, size_t n, double *adjusted, uint32_t *work)
 static double rank_in(const double *x, size_t k, double v)
 {
     size_t below = 0, upto = 0;
-    while (below < k && x[below] < v) below++;
-    for (upto = below; upto < k && x[upto] == v; upto++) continue;
+    while (below < k && x[below] < v)
+        below++;
+    for (upto = below; upto < k && x[upto] == v; upto++)
+        continue;
     return 0.5 * (double)(below + 1 + upto);
 }
 
 /* Adds a block's ranks to sums and returns its sum of t^3 - t over ties. */
 static double add_block(const double *row, size_t k, double *sums, double *sorted)
 {
-    for (size_t j = 0; j < k; j++) sorted[j] = row[j];
+    for (size_t j = 0; j < k; j++)
+        sorted[j] = row[j];
     wni_sort(sorted, k);
-    for (size_t j = 0; j < k; j++) sums[j] += rank_in(sorted, k, row[j]); /* O(k^2); k is a handful of methods */
+    for (size_t j = 0; j < k; j++)
+        sums[j] += rank_in(sorted, k, row[j]); /* O(k^2); k is a handful of methods */
     double ties = 0.0;
     for (size_t i = 0, j; i < k; i = j) {
-        for (j = i + 1; j < k && sorted[j] == sorted[i]; j++) continue;
+        for (j = i + 1; j < k && sorted[j] == sorted[i]; j++)
+            continue;
         double t = (double)(j - i);
         ties += t * (t * t - 1.0);
     }
@@ -275,8 +297,10 @@ void wni_friedman(const double *table, size_t blocks, size_t treatments, double 
     double *sums = work, *sorted = work + treatments, ties = 0.0, squares = 0.0;
     double n = (double)blocks, k = (double)treatments;
     double start = any_nan(table, blocks * treatments) ? NAN : 0.0;
-    for (size_t j = 0; j < treatments; j++) sums[j] = start;
-    for (size_t i = 0; i < blocks; i++) ties += add_block(table + i * treatments, treatments, sums, sorted);
+    for (size_t j = 0; j < treatments; j++)
+        sums[j] = start;
+    for (size_t i = 0; i < blocks; i++)
+        ties += add_block(table + i * treatments, treatments, sums, sorted);
     for (size_t j = 0; j < treatments; j++) {
         squares += sums[j] * sums[j];
         sums[j] /= n; /* mean rank */

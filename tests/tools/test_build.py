@@ -24,6 +24,8 @@ class Configure(tap.TreeTest):
         self.script = self.copy_tool("configure")
         self.copy_tool("list-sources")
         self.write("src/base/a.c")
+        self.write("meson.build")
+        self.write("meson_options.txt")
         self.program("meson", f'echo "$*" >>"{self.tree}/calls"; mkdir -p build; touch build/build.ninja')
         self.program("pkg-config", "echo 1.0")
 
@@ -54,11 +56,13 @@ class Configure(tap.TreeTest):
         self.write("src/base/a.c", "int x;\n")
         self.assertEqual(self.configure(), 1)
 
-    def test_again_when_an_option_or_a_library_changes(self):
+    def test_again_when_an_option_a_library_or_the_build_changes(self):
         self.configure("-Dx=1")
         self.assertEqual(self.configure("-Dx=2"), 2)
         self.program("pkg-config", "echo 2.0")
         self.assertEqual(self.configure("-Dx=2"), 3)
+        self.write("meson.build", "project('x')\n")
+        self.assertEqual(self.configure("-Dx=2"), 4)
 
     def test_failure_is_shown_and_tried_again(self):
         self.program("meson", "echo it went wrong; exit 1")

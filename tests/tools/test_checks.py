@@ -139,7 +139,7 @@ class Check(tap.TreeTest):
         self.program("clang-format", "echo 'src/base/a.c:1:2: error: code should be clang-formatted' >&2; exit 1")
         result = self.check("build", "format")
         self.assertEqual(result.returncode, 1)
-        self.assertIn("src/base/a.c: not in our style", result.stderr)
+        self.assertIn("not in our style; run make format:\n    src/base/a.c\n", result.stderr)
 
     def test_tidy_skips_a_file_it_found_clean_until_a_header_changes(self):
         self.write("src/base/a.h", "#define A 1\n")

@@ -1,0 +1,202 @@
+/* cmd_help.c -- winnow help, and the same tables as manual pages and shell completion. */
+#include "cli/cli.h"
+
+#include <string.h>
+
+/* ---- manual pages (man macros) ---- */
+
+/* Text with what troff would take for a command made harmless. */
+static void man_text(const char *text)
+{
+    bool line_start = true;
+    for (; *text; text++) {
+        if (line_start && (*text == '.' || *text == '\'')) fputs("\\&", stdout);
+        if (*text == '-')
+            fputs("\\-", stdout);
+        else if (*text == '\\')
+            fputs("\\e", stdout);
+        else
+            putchar(*text);
+        line_start = *text == '\n';
+    }
+}
+
+static void man_paragraphs(const char *text)
+{
+    for (const char *end; (end = strstr(text, "\n\n")); text = end + 2) {
+        char part[2048];
+        snprintf(part, sizeof part, "%.*s", (int)(end - text), text);
+        man_text(part);
+        puts("\n.PP");
+    }
+    man_text(text);
+    putchar('\n');
+}
+
+static void man_head(const char *title, const char *name, const char *summary)
+{
+    printf(".TH %s 1 \"\" \"winnow %s\" \"Winnow manual\"\n.SH NAME\n", title, wn_version());
+    man_text(name);
+    fputs(" \\- ", stdout);
+    man_text(summary);
+    putchar('\n');
+}
+
+static void man_option(const struct cli_option *o)
+{
+    fputs(".TP\n.B \\-\\-", stdout);
+    man_text(o->name);
+    if (o->value) printf(" \\fI%s\\fR", o->value);
+    putchar('\n');
+    man_text(o->help);
+    if (o->choices) printf(" One of %s.", o->choices);
+    if (o->fallback) printf(" Default: %s.", o->fallback);
+    putchar('\n');
+}
+
+static void man_command(const struct command *c)
+{
+    char title[64] = "winnow-";
+    strncat(title, c->name, sizeof title - strlen(title) - 1);
+    man_head(title, title, c->summary);
+    printf(".SH SYNOPSIS\n.B winnow %s\n%s\\fI%s\\fR\n.SH DESCRIPTION\n", c->name, c->options ? "[OPTIONS] " : "", c->words);
+    man_paragraphs(c->about);
+    if (c->options) puts(".SH OPTIONS");
+    for (const struct cli_option *o = c->options; o && o->name; o++) man_option(o);
+    puts(".SH EXAMPLES\n.nf");
+    man_text(c->examples);
+    puts("\n.fi\n.SH SEE ALSO\n.BR winnow (1)");
+}
+
+static void man_overview(void)
+{
+    man_head("winnow", "winnow", "tune hyperparameters");
+    puts(".SH SYNOPSIS\n.B winnow\n\\fICOMMAND\\fR [OPTIONS]\n.SH DESCRIPTION\n"
+         "Winnow proposes configurations, runs them side by side, stops the bad ones early and learns from all of them.\n"
+         "Each command has a manual page of its own.\n.SH COMMANDS");
+    for (size_t i = 0; i < wni_command_count(); i++) {
+        printf(".TP\n.BR winnow\\-%s (1)\n", wni_command_at(i)->name);
+        man_text(wni_command_at(i)->summary);
+        putchar('\n');
+    }
+    puts(".SH EXIT STATUS\n0 done, 1 the study or run failed, 2 wrong usage or input, 130 interrupted.\n"
+         ".SH ENVIRONMENT\n.TP\n.B WINNOW_DATA\nFolder of benchmark tables, as \\-\\-data.\n"
+         ".TP\n.B WINNOW_SIMD\nnone: do not use vector instructions. Results are the same.");
+}
+
+/* ---- completion ---- */
+
+static void bash_values(const struct cli_option *o, const char *command)
+{
+    if (!o->value) return;
+    printf("        %s:--%s) ", command, o->name);
+    if (o->choices)
+        printf("COMPREPLY=($(compgen -W '%s' -- \"$cur\" | tr '|' ' '));;\n", o->choices);
+    else if (!strcmp(o->name, "task") || !strcmp(o->name, "method"))
+        printf("COMPREPLY=($(compgen -W \"$(winnow %ss --format csv 2>/dev/null | sed 1d | cut -d, -f1)\" -- \"$cur\"));;\n", o->name);
+    else
+        printf("compopt -o default; COMPREPLY=();;\n");
+}
+
+static void bash_completion(void)
+{
+    puts("# bash completion for winnow\n_winnow()\n{\n    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} "
+         "command=${COMP_WORDS[1]}\n    if [ \"$COMP_CWORD\" -eq 1 ]; then");
+    fputs("        COMPREPLY=($(compgen -W '", stdout);
+    for (size_t i = 0; i < wni_command_count(); i++) printf("%s ", wni_command_at(i)->name);
+    puts("' -- \"$cur\"))\n        return\n    fi\n    case $command:$prev in");
+    for (size_t i = 0; i < wni_command_count(); i++)
+        for (const struct cli_option *o = wni_command_at(i)->options; o && o->name; o++) bash_values(o, wni_command_at(i)->name);
+    puts("        *)\n            case $command in");
+    for (size_t i = 0; i < wni_command_count(); i++) {
+        printf("                %s) COMPREPLY=($(compgen -o default -W '", wni_command_at(i)->name);
+        for (const struct cli_option *o = wni_command_at(i)->options; o && o->name; o++) printf("--%s ", o->name);
+        puts("--help' -- \"$cur\"));;");
+    }
+    puts("            esac;;\n    esac\n}\ncomplete -F _winnow winnow");
+}
+
+/* Text inside a zsh _arguments specification, itself in single quotes. */
+static void zsh_text(const char *text)
+{
+    for (; *text; text++) {
+        if (*text == '\'')
+            fputs("'\\''", stdout);
+        else if (strchr("[]:\\", *text))
+            printf("\\%c", *text);
+        else
+            putchar(*text);
+    }
+}
+
+static void zsh_option(const struct cli_option *o)
+{
+    printf(" \\\n                '%s--%s[", o->many ? "*" : "", o->name);
+    zsh_text(o->help);
+    putchar(']');
+    if (o->value) printf(":%s:", o->value);
+    if (o->choices) {
+        putchar('(');
+        for (const char *at = o->choices; *at; at++) putchar(*at == '|' ? ' ' : *at);
+        putchar(')');
+    } else if (o->value && (!strcmp(o->name, "data") || !strcmp(o->name, "out"))) {
+        fputs("_files -/", stdout);
+    } else if (o->value && (!strcmp(o->name, "task") || !strcmp(o->name, "method"))) {
+        printf("(${(f)\"$(winnow %ss --format csv 2>/dev/null | sed 1d | cut -d, -f1)\"})", o->name);
+    }
+    putchar('\'');
+}
+
+static void zsh_completion(void)
+{
+    puts("#compdef winnow\n_winnow() {\n    local -a commands\n    commands=(");
+    for (size_t i = 0; i < wni_command_count(); i++) {
+        printf("        '%s:", wni_command_at(i)->name);
+        zsh_text(wni_command_at(i)->summary);
+        puts("'");
+    }
+    puts("    )\n    if (( CURRENT == 2 )); then\n        _describe command commands\n        return\n    fi\n    case $words[2] in");
+    for (size_t i = 0; i < wni_command_count(); i++) {
+        printf("        %s)\n            _arguments -S '--help[show help]'", wni_command_at(i)->name);
+        for (const struct cli_option *o = wni_command_at(i)->options; o && o->name; o++) zsh_option(o);
+        puts(" '*:file:_files';;");
+    }
+    puts("    esac\n}\n_winnow \"$@\"");
+}
+
+static int run(struct args *args)
+{
+    const char *form = wni_arg(args, "as");
+    const struct command *c = NULL;
+    if (args->n_words) {
+        struct err err = {0};
+        c = wni_command_find(args->words[0], &err);
+        if (!c) return wni_complain(&err, WN_EINVAL);
+    }
+    if (!strcmp(form, "bash"))
+        bash_completion();
+    else if (!strcmp(form, "zsh"))
+        zsh_completion();
+    else if (!strcmp(form, "man"))
+        c ? man_command(c) : man_overview();
+    else
+        c ? wni_print_help(c, stdout) : wni_print_overview(stdout);
+    return EXIT_DONE;
+}
+
+static const struct cli_option options[] = {
+    {.name = "as", .value = "FORM", .fallback = "text", .choices = "text|man|bash|zsh", .help = "a manual page, or completion for a shell, instead of text"},
+    {0},
+};
+
+const struct command wni_command_help = {
+    .name = "help",
+    .summary = "explain a command",
+    .words = "[COMMAND]",
+    .max_words = 1,
+    .about = "Explains the program or one of its commands. The same tables make the manual pages and shell completion.",
+    .options = options,
+    .examples = "winnow help sim\n"
+                "winnow help --as bash > ~/.local/share/bash-completion/completions/winnow",
+    .run = run,
+};
