@@ -11,7 +11,6 @@
 
 #define SQRT_HALF      0.70710678118654752440
 #define INV_SQRT_2PI   0.39894228040143267794
-#define HALF_LOG_2PI   0.91893853320467274178
 #define MAX_AUTO_EXACT 50 /* differences; SciPy's limit */
 
 /* ---- normal distribution
@@ -91,20 +90,17 @@ static double stirling_rest(double a)
                                 s * (1.0 / 1260 - s * (1.0 / 1680 - s * (1.0 / 1188 - s * 691.0 / 360360)))));
 }
 
-/* x^a e^-x / Gamma(a).  For large a the factors are huge and nearly cancel, so what is left of them is
- * computed from m = x/a - 1 directly. */
+/* x^a e^-x / Gamma(a), with Gamma(b) by Stirling's formula for b = a + n >= 16 and Gamma(a) = Gamma(b) / (a
+ * ... (b-1)). The huge powers cancel on paper, not in floating point: (x/b)^a and e^(b-x) are what is left of
+ * them. */
 static double gamma_factor(double a, double x)
 {
-    if (a >= 16.0) {
-        double m = (x - a) / a;
-        double exponent = a * (m - wni_log1p(m)) + stirling_rest(a);
-        return INV_SQRT_2PI * sqrt(a) * wni_exp(-exponent);
-    }
-    double product = 1.0, b = a; /* Gamma(a) = Gamma(b) / product */
-    for (; b < 16.0; b += 1.0)
-        product *= b;
-    double log_gamma = (b - 0.5) * wni_log(b) - b + HALF_LOG_2PI + stirling_rest(b);
-    return product * wni_exp(a * wni_log(x) - x - log_gamma);
+    double n = a < 16.0 ? ceil(16.0 - a) : 0.0, b = a + n, ratio = 1.0;
+    for (double k = 0.0; k < n; k += 1.0)
+        ratio *= (a + k) / b;
+    double excess = (x - b) / b;
+    double exponent = n > 0.0 ? a * wni_log(x / b) - (x - b) : a * (wni_log1p(excess) - excess);
+    return ratio * INV_SQRT_2PI * sqrt(b) * wni_exp(exponent - stirling_rest(b));
 }
 
 static double gamma_p_series(double a, double x) /* x < a + 1: the terms shrink from the start */

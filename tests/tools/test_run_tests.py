@@ -2,6 +2,8 @@
 """tools/run-tests is what everything else trusts, so it is fed programs that misbehave in every way we know."""
 import json
 import os
+import signal
+import subprocess
 import time
 
 import tap
@@ -145,8 +147,23 @@ class Misbehaving(RunTests):
     def test_what_a_program_leaves_in_the_background_is_ended(self):
         result = self.run_programs(a="sleep 50 & echo $! >pid; echo 1..1; echo ok 1")
         self.expect(result, "1 passed, 0 failed", 0)
+        self.assert_gone()
+
+    def test_interrupt_leaves_no_process_behind(self):
+        self.write("build/meson-info/intro-tests.json", json.dumps(
+            [{"name": "a", "cmd": ["sh", "-c", "echo $$ >pid.new; mv pid.new pid; sleep 50; sleep 50"],
+              "protocol": "tap", "workdir": self.tree}]))
+        with subprocess.Popen([tap.tool("run-tests"), "build"], cwd=self.tree, stdout=subprocess.DEVNULL,
+                              stderr=subprocess.DEVNULL) as process:
+            while not self.exists("pid"):
+                time.sleep(0.02)
+            process.send_signal(signal.SIGINT)
+            self.assertEqual(process.wait(20), 130)
+        self.assert_gone()
+
+    def assert_gone(self):
         pid = int(self.read("pid"))
-        for _ in range(100):  # the orphan is reaped by init, which may take a moment
+        for _ in range(100):  # an orphan is reaped by init, which may take a moment
             if not is_running(pid):
                 return
             time.sleep(0.05)
