@@ -13,6 +13,7 @@
 #include "num/rng.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -162,8 +163,8 @@ static const struct blackbox_ops function_ops = {
 static wn_status add_parameters(struct space *space, const struct function *f, size_t n, struct err *err)
 {
     for (size_t i = 0; i < n; i++) {
-        char name[16] = "x";
-        wni_format_double((double)(i + 1), name + 1);
+        char name[24];
+        snprintf(name, sizeof name, "x%zu", i + 1);
         size_t like = i == 0 ? 0 : 1;
         struct param_decl decl = {.name = name, .kind = PARAM_FLOAT, .min = f->min[like], .max = f->max[like]};
         wn_status st = wni_space_add(space, &decl, err);

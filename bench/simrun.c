@@ -29,7 +29,8 @@ static wn_status open_study(const struct sim_run *run, struct study *study, stru
                           &store, err);
 }
 
-static wn_status run_study(const struct sim_run *run, struct study *study, struct sim_outcome *out, struct err *err)
+static wn_status run_study(const struct sim_run *run, struct study *study, struct sim_outcome *out,
+                           struct err *err)
 {
     struct backend backend;
     struct sim_setup sim = {.workers = run->workers, .seed = run->seed, .poll = run->poll};

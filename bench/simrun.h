@@ -15,7 +15,8 @@ struct sim_run {
     struct tuner_limits limits;
     double poll;
     bool charge; /* real decision time counts as simulated time: no longer reproducible */
-    void (*on_report)(void *context, const struct study *study, const struct happening *report); /* may be NULL */
+    void (*on_report)(void *context, const struct study *study,
+                      const struct happening *report); /* may be NULL */
     void *context;
 };
 

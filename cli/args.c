@@ -1,4 +1,5 @@
-/* args.c -- reads a command line against a command's option table: --name value, --name=value, switches, words. */
+/* args.c -- reads a command line against a command's option table: --name value, --name=value, switches,
+ * words. */
 #include "cli/cli.h"
 
 #include "base/closest.h"
@@ -11,15 +12,16 @@
 
 static const struct cli_option help_option = {.name = "help", .help = "show this text"};
 
-static size_t count_options(const struct command *command)
+static size_t count_options(const struct cli_command *command)
 {
     size_t n = 0;
-    while (command->options && command->options[n].name) n++;
+    while (command->options && command->options[n].name)
+        n++;
     return n;
 }
 
 /* Row of an option; the implied --help is the row after the last. */
-static ptrdiff_t find_option(const struct command *command, const char *name, size_t length)
+static ptrdiff_t find_option(const struct cli_command *command, const char *name, size_t length)
 {
     size_t n = count_options(command);
     for (size_t i = 0; i <= n; i++) {
@@ -29,11 +31,12 @@ static ptrdiff_t find_option(const struct command *command, const char *name, si
     return -1;
 }
 
-static wn_status fail_unknown(const struct command *command, const char *name, struct err *err)
+static wn_status fail_unknown(const struct cli_command *command, const char *name, struct err *err)
 {
     const char *names[CLI_OPTIONS_MAX] = {0};
     size_t n = count_options(command);
-    for (size_t i = 0; i < n; i++) names[i] = command->options[i].name;
+    for (size_t i = 0; i < n; i++)
+        names[i] = command->options[i].name;
     const char *near = wni_closest(name, names, n);
     if (near) return wni_fail(err, WN_EINVAL, "unknown option '--%s'; did you mean '--%s'?", name, near);
     return wni_fail(err, WN_EINVAL, "unknown option '--%s'", name);
@@ -94,13 +97,14 @@ static wn_status take_option(struct args *args, int argc, char **argv, int *i, s
         args->given[row] = true;
         return WN_OK;
     }
-    if (!equals && *i + 1 >= argc) return wni_fail(err, WN_EINVAL, "--%s needs a value: %s", o->name, o->value);
+    if (!equals && *i + 1 >= argc)
+        return wni_fail(err, WN_EINVAL, "--%s needs a value: %s", o->name, o->value);
     return set_option(args, (size_t)row, equals ? equals + 1 : argv[++*i], err);
 }
 
 static wn_status check_words(const struct args *args, struct err *err)
 {
-    const struct command *c = args->command;
+    const struct cli_command *c = args->command;
     if (args->given[count_options(c)]) return WN_OK; /* --help */
     if (args->n_words < c->min_words) return wni_fail(err, WN_EINVAL, "%s: expected %s", c->name, c->words);
     if (args->n_words > c->max_words)
@@ -108,10 +112,12 @@ static wn_status check_words(const struct args *args, struct err *err)
     return WN_OK;
 }
 
-wn_status wni_args_parse(struct args *args, const struct command *command, int argc, char **argv, struct err *err)
+wn_status wni_args_parse(struct args *args, const struct cli_command *command, int argc, char **argv,
+                         struct err *err)
 {
     *args = (struct args){.command = command};
-    for (size_t i = 0; i < count_options(command); i++) args->values[i] = command->options[i].fallback;
+    for (size_t i = 0; i < count_options(command); i++)
+        args->values[i] = command->options[i].fallback;
     args->words = wni_new(char *, (size_t)argc);
     if (!args->words) return wni_fail_memory(err);
     bool only_words = false;
@@ -134,7 +140,8 @@ wn_status wni_args_parse(struct args *args, const struct command *command, int a
 
 void wni_args_release(struct args *args)
 {
-    for (size_t i = 0; i < CLI_OPTIONS_MAX; i++) free(args->joined[i]);
+    for (size_t i = 0; i < CLI_OPTIONS_MAX; i++)
+        free(args->joined[i]);
     free(args->words);
     *args = (struct args){0};
 }
@@ -151,18 +158,21 @@ bool wni_flag(const struct args *args, const char *name)
     return row >= 0 && args->given[row];
 }
 
-wn_status wni_arg_number(const struct args *args, const char *name, double min, double max, double *out, struct err *err)
+wn_status wni_arg_number(const struct args *args, const char *name, double min, double max, double *out,
+                         struct err *err)
 {
     const char *text = wni_arg(args, name);
     double x;
     if (!text) return WN_OK;
     if (!wni_parse_double(text, &x) || !(x >= min && x <= max))
-        return wni_fail(err, WN_EINVAL, "--%s: expected a number from %.15g to %.15g, got '%s'", name, min, max, text);
+        return wni_fail(err, WN_EINVAL, "--%s: expected a number from %.15g to %.15g, got '%s'", name, min,
+                        max, text);
     *out = x;
     return WN_OK;
 }
 
-wn_status wni_arg_count(const struct args *args, const char *name, uint64_t min, uint64_t max, uint64_t *out, struct err *err)
+wn_status wni_arg_count(const struct args *args, const char *name, uint64_t min, uint64_t max, uint64_t *out,
+                        struct err *err)
 {
     const char *text = wni_arg(args, name);
     int64_t x;

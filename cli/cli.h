@@ -1,6 +1,7 @@
 /* cli.h -- what a command of the program is, and what commands share.
  *
- * A command is one file with a `const struct command` and one line in commands.def.  Its tables give argument parsing,
+ * A command is one file with a `const struct cli_command` and one line in commands.def.  Its tables give
+ * argument parsing,
  * --help, the manual page and shell completion, so they cannot drift apart.
  *
  * Results go to stdout, everything else to stderr. */
@@ -17,8 +18,8 @@
 
 enum exit_code {
     EXIT_DONE = 0,
-    EXIT_FAILED = 1,       /* the study, trial or run failed */
-    EXIT_USAGE = 2,        /* wrong usage or input */
+    EXIT_FAILED = 1, /* the study, trial or run failed */
+    EXIT_USAGE = 2,  /* wrong usage or input */
     EXIT_INTERRUPTED = 130,
 };
 
@@ -34,39 +35,44 @@ struct cli_option {
 enum { CLI_OPTIONS_MAX = 32 };
 
 struct args {
-    const struct command *command;
-    const char *values[CLI_OPTIONS_MAX]; /* one per row of the command's table, fallback filled in; NULL: not given */
-    bool given[CLI_OPTIONS_MAX];         /* typed by the user */
-    char *joined[CLI_OPTIONS_MAX];       /* storage for `many` */
-    char **words;                        /* positional */
+    const struct cli_command *command;
+    const char *
+        values[CLI_OPTIONS_MAX]; /* one per row of the command's table, fallback filled in; NULL: not given */
+    bool given[CLI_OPTIONS_MAX]; /* typed by the user */
+    char *joined[CLI_OPTIONS_MAX]; /* storage for `many` */
+    char **words;                  /* positional */
     size_t n_words;
 };
 
-struct command {
+struct cli_command {
     const char *name;
-    const char *summary;  /* one line */
-    const char *words;    /* positional arguments in the synopsis: "FILE"; "" when there are none */
+    const char *summary; /* one line */
+    const char *words;   /* positional arguments in the synopsis: "FILE"; "" when there are none */
     size_t min_words, max_words;
-    const char *about;    /* paragraphs for --help and the manual, separated by blank lines */
+    const char *about; /* paragraphs for --help and the manual, separated by blank lines */
     const struct cli_option *options;
-    const char *examples; /* lines of "command   # what it does" */
+    const char *examples;          /* lines of "command   # what it does" */
     int (*run)(struct args *args); /* returns an exit code */
 };
 
 size_t wni_command_count(void);
-const struct command *wni_command_at(size_t i);
-const struct command *wni_command_find(const char *name, struct err *err); /* NULL with a "did you mean" */
+const struct cli_command *wni_command_at(size_t i);
+const struct cli_command *wni_command_find(const char *name,
+                                           struct err *err); /* NULL with a "did you mean" */
 
 /* ---- arguments (args.c) ---- */
 
 /* Parses argv (without the command's name) against the command's table. */
-wn_status wni_args_parse(struct args *args, const struct command *command, int argc, char **argv, struct err *err);
+wn_status wni_args_parse(struct args *args, const struct cli_command *command, int argc, char **argv,
+                         struct err *err);
 void wni_args_release(struct args *args);
 const char *wni_arg(const struct args *args, const char *name); /* NULL: not given and no default */
 bool wni_flag(const struct args *args, const char *name);
 /* Reads a number within [min, max]; absent leaves *out alone.  err: "--workers: expected ..., got 'x'". */
-wn_status wni_arg_number(const struct args *args, const char *name, double min, double max, double *out, struct err *err);
-wn_status wni_arg_count(const struct args *args, const char *name, uint64_t min, uint64_t max, uint64_t *out, struct err *err);
+wn_status wni_arg_number(const struct args *args, const char *name, double min, double max, double *out,
+                         struct err *err);
+wn_status wni_arg_count(const struct args *args, const char *name, uint64_t min, uint64_t max, uint64_t *out,
+                        struct err *err);
 
 /* ---- output ---- */
 
@@ -77,15 +83,16 @@ int wni_finish_output(int code);
 
 /* Rows of text in one of the listing formats (table.c). */
 struct table;
-struct table *wni_table_new(const char *const *columns, size_t n); /* NULL when out of memory; names are not copied */
-void wni_table_text(struct table *t, const char *text);   /* next cell; rows fill up from left to right */
-void wni_table_number(struct table *t, double x);         /* NAN is empty */
+struct table *wni_table_new(const char *const *columns,
+                            size_t n);                  /* NULL when out of memory; names are not copied */
+void wni_table_text(struct table *t, const char *text); /* next cell; rows fill up from left to right */
+void wni_table_number(struct table *t, double x);       /* NAN is empty */
 wn_status wni_table_print(struct table *t, const char *format, FILE *out); /* table, json, csv */
 void wni_table_free(struct table *t);
 
 /* ---- help (help.c) ---- */
 
 void wni_print_overview(FILE *out);
-void wni_print_help(const struct command *command, FILE *out);
+void wni_print_help(const struct cli_command *command, FILE *out);
 
 #endif

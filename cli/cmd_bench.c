@@ -20,10 +20,23 @@ static wn_status build_space(struct space *space, struct err *err)
 {
     static const char *const words[] = {"relu", "tanh", "gelu"};
     wni_space_init(space);
-    wn_status st = wni_space_add(space, &(struct param_decl){.name = "lr", .kind = PARAM_FLOAT, .scale = WN_LOG, .min = 1e-5, .max = 1}, err);
-    if (!st) st = wni_space_add(space, &(struct param_decl){.name = "dropout", .kind = PARAM_FLOAT, .max = 0.9}, err);
-    if (!st) st = wni_space_add(space, &(struct param_decl){.name = "units", .kind = PARAM_INT, .scale = WN_LOG, .min = 16, .max = 4096}, err);
-    if (!st) st = wni_space_add(space, &(struct param_decl){.name = "activation", .kind = PARAM_CATEGORICAL, .labels = words, .n_labels = 3}, err);
+    wn_status st = wni_space_add(
+        space,
+        &(struct param_decl){.name = "lr", .kind = PARAM_FLOAT, .scale = WN_LOG, .min = 1e-5, .max = 1}, err);
+    if (!st)
+        st = wni_space_add(space, &(struct param_decl){.name = "dropout", .kind = PARAM_FLOAT, .max = 0.9},
+                           err);
+    if (!st)
+        st = wni_space_add(
+            space,
+            &(struct param_decl){.name = "units", .kind = PARAM_INT, .scale = WN_LOG, .min = 16, .max = 4096},
+            err);
+    if (!st)
+        st = wni_space_add(
+            space,
+            &(struct param_decl){
+                .name = "activation", .kind = PARAM_CATEGORICAL, .labels = words, .n_labels = 3},
+            err);
     return st;
 }
 
@@ -40,9 +53,14 @@ static wn_status append_trial(struct history *h, uint64_t reports, struct rng *r
     double config[4];
     uint32_t trial = (uint32_t)h->n_trials;
     wni_config_sample(h->space, rng, config);
-    wn_status st = append(h, &(struct event){.kind = EVENT_ASK, .trial = trial, .config = config, .saw = h->n_events}, err);
+    wn_status st = append(
+        h, &(struct event){.kind = EVENT_ASK, .trial = trial, .config = config, .saw = h->n_events}, err);
     for (uint64_t r = 1; r <= reports && !st; r++)
-        st = append(h, &(struct event){.kind = EVENT_REPORT, .trial = trial, .resource = (double)r, .value = wni_rng_uniform(rng)}, err);
+        st = append(
+            h,
+            &(struct event){
+                .kind = EVENT_REPORT, .trial = trial, .resource = (double)r, .value = wni_rng_uniform(rng)},
+            err);
     if (!st) st = append(h, &(struct event){.kind = EVENT_FINISH, .trial = trial, .state = WN_COMPLETE}, err);
     return st;
 }
@@ -51,13 +69,16 @@ static wn_status fill_history(struct history *h, uint64_t trials, uint64_t repor
 {
     struct rng rng = wni_rng_stream(0, 0, 0);
     wn_status st = WN_OK;
-    for (uint64_t k = 0; k < trials && !st; k++) st = append_trial(h, reports, &rng, err);
+    for (uint64_t k = 0; k < trials && !st; k++)
+        st = append_trial(h, reports, &rng, err);
     return st;
 }
 
-static wn_status print_history(const struct history *h, uint64_t reports, double seconds, double bytes, const char *format)
+static wn_status print_history(const struct history *h, uint64_t reports, double seconds, double bytes,
+                               const char *format)
 {
-    static const char *const columns[] = {"trials", "reports", "seconds", "events_per_second", "megabytes", "bytes_per_trial"};
+    static const char *const columns[] = {"trials",    "reports",        "seconds", "events_per_second",
+                                          "megabytes", "bytes_per_trial"};
     struct table *t = wni_table_new(columns, 6);
     if (!t) return WN_ENOMEM;
     wni_table_number(t, (double)h->n_trials);
@@ -106,17 +127,22 @@ static int run(struct args *args)
 static const struct cli_option options[] = {
     {.name = "trials", .value = "N", .fallback = "1000000", .help = "history: how many trials"},
     {.name = "reports", .value = "K", .fallback = "10", .help = "history: reports of each trial"},
-    {.name = "format", .value = "FORMAT", .fallback = "table", .choices = "table|json|csv", .help = "how to print the result"},
+    {.name = "format",
+     .value = "FORMAT",
+     .fallback = "table",
+     .choices = "table|json|csv",
+     .help = "how to print the result"},
     {0},
 };
 
-const struct command wni_command_bench = {
+const struct cli_command wni_cmd_bench = {
     .name = "bench",
     .summary = "measure the program itself",
     .words = "history",
     .min_words = 1,
     .max_words = 1,
-    .about = "history: builds the in-memory log of a study (4 parameters) event by event; shows the rate, and the memory the "
+    .about = "history: builds the in-memory log of a study (4 parameters) event by event; shows the rate, "
+             "and the memory the "
              "process gained at its peak.",
     .options = options,
     .examples = "winnow bench history\n"

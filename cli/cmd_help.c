@@ -54,15 +54,17 @@ static void man_option(const struct cli_option *o)
     putchar('\n');
 }
 
-static void man_command(const struct command *c)
+static void man_command(const struct cli_command *c)
 {
     char title[64] = "winnow-";
     strncat(title, c->name, sizeof title - strlen(title) - 1);
     man_head(title, title, c->summary);
-    printf(".SH SYNOPSIS\n.B winnow %s\n%s\\fI%s\\fR\n.SH DESCRIPTION\n", c->name, c->options ? "[OPTIONS] " : "", c->words);
+    printf(".SH SYNOPSIS\n.B winnow %s\n%s\\fI%s\\fR\n.SH DESCRIPTION\n", c->name,
+           c->options ? "[OPTIONS] " : "", c->words);
     man_paragraphs(c->about);
     if (c->options) puts(".SH OPTIONS");
-    for (const struct cli_option *o = c->options; o && o->name; o++) man_option(o);
+    for (const struct cli_option *o = c->options; o && o->name; o++)
+        man_option(o);
     puts(".SH EXAMPLES\n.nf");
     man_text(c->examples);
     puts("\n.fi\n.SH SEE ALSO\n.BR winnow (1)");
@@ -72,7 +74,8 @@ static void man_overview(void)
 {
     man_head("winnow", "winnow", "tune hyperparameters");
     puts(".SH SYNOPSIS\n.B winnow\n\\fICOMMAND\\fR [OPTIONS]\n.SH DESCRIPTION\n"
-         "Winnow proposes configurations, runs them side by side, stops the bad ones early and learns from all of them.\n"
+         "Winnow proposes configurations, runs them side by side, stops the bad ones early and learns from "
+         "all of them.\n"
          "Each command has a manual page of its own.\n.SH COMMANDS");
     for (size_t i = 0; i < wni_command_count(); i++) {
         printf(".TP\n.BR winnow\\-%s (1)\n", wni_command_at(i)->name);
@@ -93,24 +96,30 @@ static void bash_values(const struct cli_option *o, const char *command)
     if (o->choices)
         printf("COMPREPLY=($(compgen -W '%s' -- \"$cur\" | tr '|' ' '));;\n", o->choices);
     else if (!strcmp(o->name, "task") || !strcmp(o->name, "method"))
-        printf("COMPREPLY=($(compgen -W \"$(winnow %ss --format csv 2>/dev/null | sed 1d | cut -d, -f1)\" -- \"$cur\"));;\n", o->name);
+        printf("COMPREPLY=($(compgen -W \"$(winnow %ss --format csv 2>/dev/null | sed 1d | cut -d, -f1)\" -- "
+               "\"$cur\"));;\n",
+               o->name);
     else
         printf("compopt -o default; COMPREPLY=();;\n");
 }
 
 static void bash_completion(void)
 {
-    puts("# bash completion for winnow\n_winnow()\n{\n    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} "
+    puts("# bash completion for winnow\n_winnow()\n{\n    local cur=${COMP_WORDS[COMP_CWORD]} "
+         "prev=${COMP_WORDS[COMP_CWORD-1]} "
          "command=${COMP_WORDS[1]}\n    if [ \"$COMP_CWORD\" -eq 1 ]; then");
     fputs("        COMPREPLY=($(compgen -W '", stdout);
-    for (size_t i = 0; i < wni_command_count(); i++) printf("%s ", wni_command_at(i)->name);
+    for (size_t i = 0; i < wni_command_count(); i++)
+        printf("%s ", wni_command_at(i)->name);
     puts("' -- \"$cur\"))\n        return\n    fi\n    case $command:$prev in");
     for (size_t i = 0; i < wni_command_count(); i++)
-        for (const struct cli_option *o = wni_command_at(i)->options; o && o->name; o++) bash_values(o, wni_command_at(i)->name);
+        for (const struct cli_option *o = wni_command_at(i)->options; o && o->name; o++)
+            bash_values(o, wni_command_at(i)->name);
     puts("        *)\n            case $command in");
     for (size_t i = 0; i < wni_command_count(); i++) {
         printf("                %s) COMPREPLY=($(compgen -o default -W '", wni_command_at(i)->name);
-        for (const struct cli_option *o = wni_command_at(i)->options; o && o->name; o++) printf("--%s ", o->name);
+        for (const struct cli_option *o = wni_command_at(i)->options; o && o->name; o++)
+            printf("--%s ", o->name);
         puts("--help' -- \"$cur\"));;");
     }
     puts("            esac;;\n    esac\n}\ncomplete -F _winnow winnow");
@@ -137,7 +146,8 @@ static void zsh_option(const struct cli_option *o)
     if (o->value) printf(":%s:", o->value);
     if (o->choices) {
         putchar('(');
-        for (const char *at = o->choices; *at; at++) putchar(*at == '|' ? ' ' : *at);
+        for (const char *at = o->choices; *at; at++)
+            putchar(*at == '|' ? ' ' : *at);
         putchar(')');
     } else if (o->value && (!strcmp(o->name, "data") || !strcmp(o->name, "out"))) {
         fputs("_files -/", stdout);
@@ -155,10 +165,12 @@ static void zsh_completion(void)
         zsh_text(wni_command_at(i)->summary);
         puts("'");
     }
-    puts("    )\n    if (( CURRENT == 2 )); then\n        _describe command commands\n        return\n    fi\n    case $words[2] in");
+    puts("    )\n    if (( CURRENT == 2 )); then\n        _describe command commands\n        return\n    "
+         "fi\n    case $words[2] in");
     for (size_t i = 0; i < wni_command_count(); i++) {
         printf("        %s)\n            _arguments -S '--help[show help]'", wni_command_at(i)->name);
-        for (const struct cli_option *o = wni_command_at(i)->options; o && o->name; o++) zsh_option(o);
+        for (const struct cli_option *o = wni_command_at(i)->options; o && o->name; o++)
+            zsh_option(o);
         puts(" '*:file:_files';;");
     }
     puts("    esac\n}\n_winnow \"$@\"");
@@ -167,7 +179,7 @@ static void zsh_completion(void)
 static int run(struct args *args)
 {
     const char *form = wni_arg(args, "as");
-    const struct command *c = NULL;
+    const struct cli_command *c = NULL;
     if (args->n_words) {
         struct err err = {0};
         c = wni_command_find(args->words[0], &err);
@@ -185,16 +197,21 @@ static int run(struct args *args)
 }
 
 static const struct cli_option options[] = {
-    {.name = "as", .value = "FORM", .fallback = "text", .choices = "text|man|bash|zsh", .help = "a manual page, or completion for a shell, instead of text"},
+    {.name = "as",
+     .value = "FORM",
+     .fallback = "text",
+     .choices = "text|man|bash|zsh",
+     .help = "a manual page, or completion for a shell, instead of text"},
     {0},
 };
 
-const struct command wni_command_help = {
+const struct cli_command wni_cmd_help = {
     .name = "help",
     .summary = "explain a command",
     .words = "[COMMAND]",
     .max_words = 1,
-    .about = "Explains the program or one of its commands. The same tables make the manual pages and shell completion.",
+    .about = "Explains the program or one of its commands. The same tables make the manual pages and shell "
+             "completion.",
     .options = options,
     .examples = "winnow help sim\n"
                 "winnow help --as bash > ~/.local/share/bash-completion/completions/winnow",

@@ -10,7 +10,8 @@
 #include <string.h>
 
 /* The default of an option under a method: the table's, unless the method's own options say otherwise. */
-static void method_default(const struct method *m, const char *part, const struct opt_def *def, char *out, size_t size)
+static void method_default(const struct method *m, const char *part, const struct opt_def *def, char *out,
+                           size_t size)
 {
     wni_opt_default_text(def, out, size);
     char key[128];
@@ -19,11 +20,13 @@ static void method_default(const struct method *m, const char *part, const struc
     if (at) snprintf(out, size, "%.*s", (int)strcspn(at + n, " "), at + n);
 }
 
-static void json_options(struct buf *out, const struct method *m, const char *part, const struct opt_def *defs, bool *first)
+static void json_options(struct buf *out, const struct method *m, const char *part,
+                         const struct opt_def *defs, bool *first)
 {
     for (; defs && defs->kind != OPT_KIND_END; defs++) {
         char text[128];
-        wni_buf_printf(out, "%s\n    {\"name\": \"%s.%s\", \"default\": ", *first ? "" : ",", part, defs->name);
+        wni_buf_printf(out, "%s\n    {\"name\": \"%s.%s\", \"default\": ", *first ? "" : ",", part,
+                       defs->name);
         *first = false;
         method_default(m, part, defs, text, sizeof text);
         if (defs->kind == OPT_KIND_CHOICE)
@@ -43,7 +46,9 @@ static void json_method(struct buf *out, const struct method *m)
 {
     const struct scheduler_ops *sched = wni_scheduler_find(m->scheduler, NULL);
     const struct searcher_ops *search = wni_searcher_find(m->searcher, NULL);
-    wni_buf_printf(out, "\n {\"name\": \"%s\", \"scheduler\": \"%s\", \"searcher\": \"%s\", \"multi_fidelity\": %s, \"summary\": ",
+    wni_buf_printf(out,
+                   "\n {\"name\": \"%s\", \"scheduler\": \"%s\", \"searcher\": \"%s\", \"multi_fidelity\": "
+                   "%s, \"summary\": ",
                    m->name, m->scheduler, m->searcher, sched->stops_early ? "true" : "false");
     wni_buf_json_string(out, m->summary);
     wni_buf_puts(out, ", \"options\": [");
@@ -68,7 +73,8 @@ static int print_json(void)
     return code;
 }
 
-static void options_text(struct buf *out, const struct method *m, const char *part, const struct opt_def *defs)
+static void options_text(struct buf *out, const struct method *m, const char *part,
+                         const struct opt_def *defs)
 {
     for (; defs && defs->kind != OPT_KIND_END; defs++) {
         char text[128];
@@ -107,16 +113,22 @@ static int run(struct args *args)
 }
 
 static const struct cli_option options[] = {
-    {.name = "format", .value = "FORMAT", .fallback = "table", .choices = "table|json|csv", .help = "how to print the list"},
+    {.name = "format",
+     .value = "FORMAT",
+     .fallback = "table",
+     .choices = "table|json|csv",
+     .help = "how to print the list"},
     {0},
 };
 
-const struct command wni_command_methods = {
+const struct cli_command wni_cmd_methods = {
     .name = "methods",
     .summary = "list the methods with their options and defaults",
     .words = "",
-    .about = "A method is a scheduler (who stops, who goes on) and a searcher (what to try next) with their options. "
-             "Any option can be changed: in a study file under scheduler: and searcher:, in 'winnow sim' with --set.",
+    .about = "A method is a scheduler (who stops, who goes on) and a searcher (what to try next) with their "
+             "options. "
+             "Any option can be changed: in a study file under scheduler: and searcher:, in 'winnow sim' "
+             "with --set.",
     .options = options,
     .examples = "winnow methods\n"
                 "winnow methods --format json   # with the values each option takes",

@@ -1,7 +1,8 @@
 /* cmd_sim.c -- winnow sim: simulated studies on a virtual clock.
  *
- * Runs (one per seed) are independent: threads take them in order and each writes into a buffer of its own, which the main
- * thread prints in the order of the seeds.  So the output does not depend on the number of threads. */
+ * Runs (one per seed) are independent: threads take them in order and each writes into a buffer of its own,
+ * which the main thread prints in the order of the seeds.  So the output does not depend on the number of
+ * threads. */
 #include "cli/cli.h"
 
 #include "base/mem.h"
@@ -75,7 +76,8 @@ static void flush_rows(struct sim_job *job)
     wni_buf_clear(&job->rows);
 }
 
-static double share_done(const struct sim_job *job, const struct study *study, const struct happening *it, size_t reports)
+static double share_done(const struct sim_job *job, const struct study *study, const struct happening *it,
+                         size_t reports)
 {
     const struct tuner_limits *l = &job->run.limits;
     double share = 0;
@@ -140,7 +142,8 @@ static void print_in_order(struct sim_batch *batch)
     for (size_t i = 0; i < batch->n; i++) {
         char text[64];
         pthread_mutex_lock(&batch->lock);
-        while (!batch->jobs[i].done) pthread_cond_wait(&batch->finished, &batch->lock);
+        while (!batch->jobs[i].done)
+            pthread_cond_wait(&batch->finished, &batch->lock);
         pthread_mutex_unlock(&batch->lock);
         flush_rows(&batch->jobs[i]);
         wni_buf_release(&batch->jobs[i].rows);
@@ -156,10 +159,12 @@ static void run_batch(struct sim_batch *batch, size_t n_threads)
     size_t started = 0;
     pthread_mutex_init(&batch->lock, NULL);
     pthread_cond_init(&batch->finished, NULL);
-    while (started < n_threads && !pthread_create(&threads[started], NULL, take_jobs, batch)) started++;
+    while (started < n_threads && !pthread_create(&threads[started], NULL, take_jobs, batch))
+        started++;
     if (started == 0) take_jobs(batch); /* no thread to be had: do it here */
     print_in_order(batch);
-    for (size_t i = 0; i < started; i++) pthread_join(threads[i], NULL);
+    for (size_t i = 0; i < started; i++)
+        pthread_join(threads[i], NULL);
     pthread_cond_destroy(&batch->finished);
     pthread_mutex_destroy(&batch->lock);
 }
@@ -194,7 +199,8 @@ static void print_stats(const struct sim_batch *batch)
         sum.real_seconds += o->real_seconds; /* of the runs, added up: threads do not shorten it */
     }
     fprintf(stderr,
-            "{\"runs\": %zu, \"trials\": %llu, \"reports\": %llu, \"simulated_seconds\": %.6g, \"real_seconds\": %.6g, "
+            "{\"runs\": %zu, \"trials\": %llu, \"reports\": %llu, \"simulated_seconds\": %.6g, "
+            "\"real_seconds\": %.6g, "
             "\"reports_per_second\": %.6g, \"peak_memory_bytes\": %.0f}\n",
             batch->n, (unsigned long long)sum.trials, (unsigned long long)sum.reports, sum.simulated_seconds,
             sum.real_seconds, (double)sum.reports / fmax(sum.real_seconds, 1e-9), peak_bytes());
@@ -202,7 +208,8 @@ static void print_stats(const struct sim_batch *batch)
 
 static wn_status print_summary(const struct sim_batch *batch)
 {
-    static const char *const columns[] = {"task", "method", "seed", "best", "trials", "reports", "resource", "simulated_s", "real_s"};
+    static const char *const columns[] = {"task",    "method",   "seed",        "best",  "trials",
+                                          "reports", "resource", "simulated_s", "real_s"};
     struct table *t = wni_table_new(columns, 9);
     if (!t) return WN_ENOMEM;
     double sum = 0, squares = 0;
@@ -222,8 +229,10 @@ static wn_status print_summary(const struct sim_batch *batch)
     wn_status st = wni_table_print(t, "table", stdout);
     wni_table_free(t);
     double n = (double)batch->n, mean = sum / n;
-    for (size_t i = 0; i < batch->n; i++) squares += (batch->jobs[i].outcome.best - mean) * (batch->jobs[i].outcome.best - mean);
-    if (!st && batch->n > 1) printf("mean best %.8g, standard error %.2g\n", mean, sqrt(squares / (n - 1) / n));
+    for (size_t i = 0; i < batch->n; i++)
+        squares += (batch->jobs[i].outcome.best - mean) * (batch->jobs[i].outcome.best - mean);
+    if (!st && batch->n > 1)
+        printf("mean best %.8g, standard error %.2g\n", mean, sqrt(squares / (n - 1) / n));
     return st;
 }
 
@@ -233,7 +242,8 @@ static enum report_format format_of(const char *name)
 {
     static const char *const names[] = {"csv", "json", "table", "none"};
     enum report_format format = FORMAT_CSV;
-    while (format < FORMAT_NONE && strcmp(names[format], name) != 0) format++;
+    while (format < FORMAT_NONE && strcmp(names[format], name) != 0)
+        format++;
     return format;
 }
 
@@ -242,7 +252,8 @@ static wn_status read_limits(const struct args *args, struct tuner_limits *limit
 {
     const char *const names[] = {"max-results", "max-trials", "max-resource", "max-time"};
     bool any = false;
-    for (size_t i = 0; i < 4; i++) any = any || wni_flag(args, names[i]);
+    for (size_t i = 0; i < 4; i++)
+        any = any || wni_flag(args, names[i]);
     if (any) *limits = (struct tuner_limits){0};
     wn_status st = wni_arg_count(args, names[0], 1, UINT64_MAX / 4, &limits->reports, err);
     if (!st) st = wni_arg_count(args, names[1], 1, UINT32_MAX, &limits->trials, err);
@@ -251,7 +262,8 @@ static wn_status read_limits(const struct args *args, struct tuner_limits *limit
     return st;
 }
 
-static wn_status read_run(const struct args *args, const struct blackbox *box, struct sim_run *run, struct err *err)
+static wn_status read_run(const struct args *args, const struct blackbox *box, struct sim_run *run,
+                          struct err *err)
 {
     const struct method *method = wni_method_find(wni_arg(args, "method"), err);
     if (!method) return WN_EINVAL;
@@ -307,11 +319,13 @@ static wn_status simulate(const struct args *args, const struct blackbox *box, s
     struct sim_batch batch = {.n = repeat, .jobs = wni_new(struct sim_job, repeat)};
     if (!batch.jobs) return wni_fail_memory(err);
     for (size_t i = 0; i < batch.n; i++) {
-        batch.jobs[i] = (struct sim_job){.run = run, .format = format_of(wni_arg(args, "format")), .seed_column = repeat > 1};
+        batch.jobs[i] = (struct sim_job){
+            .run = run, .format = format_of(wni_arg(args, "format")), .seed_column = repeat > 1};
         batch.jobs[i].run.seed += i;
     }
     st = run_all(args, &batch, err);
-    for (size_t i = 0; i < batch.n; i++) wni_buf_release(&batch.jobs[i].rows);
+    for (size_t i = 0; i < batch.n; i++)
+        wni_buf_release(&batch.jobs[i].rows);
     free(batch.jobs);
     return st;
 }
@@ -338,36 +352,67 @@ static int run(struct args *args)
 
 static const struct cli_option options[] = {
     {.name = "task", .value = "TASK", .help = "what to tune: a row of 'winnow tasks'"},
-    {.name = "method", .value = "METHOD", .fallback = "asha", .help = "how to tune it: a row of 'winnow methods'"},
-    {.name = "set", .value = "PART.OPTION=VALUE", .many = true, .help = "change an option of the method: --set scheduler.eta=4 --set searcher.population=20"},
-    {.name = "seed", .value = "N", .fallback = "0", .help = "the same seed gives the same output, byte for byte"},
-    {.name = "repeat", .value = "K", .fallback = "1", .help = "run K seeds, from --seed up; rows get a first column 'seed'"},
+    {.name = "method",
+     .value = "METHOD",
+     .fallback = "asha",
+     .help = "how to tune it: a row of 'winnow methods'"},
+    {.name = "set",
+     .value = "PART.OPTION=VALUE",
+     .many = true,
+     .help = "change an option of the method: --set scheduler.eta=4 --set searcher.population=20"},
+    {.name = "seed",
+     .value = "N",
+     .fallback = "0",
+     .help = "the same seed gives the same output, byte for byte"},
+    {.name = "repeat",
+     .value = "K",
+     .fallback = "1",
+     .help = "run K seeds, from --seed up; rows get a first column 'seed'"},
     {.name = "workers", .value = "N", .fallback = "4", .help = "trials that run at the same time"},
     {.name = "max-results", .value = "N", .help = "end after N reports"},
     {.name = "max-trials", .value = "N", .help = "start at most N trials"},
     {.name = "max-resource", .value = "R", .help = "end when R resource (epochs) was spent in all"},
-    {.name = "max-time", .value = "SECONDS", .help = "end after so many simulated seconds; without any limit the task's own apply"},
-    {.name = "poll", .value = "SECONDS", .fallback = "0", .help = "look for reports only every so often, as the authors' simulator does (5); 0: at once"},
-    {.name = "charge-decisions", .help = "count the real time of decisions as simulated time (not reproducible)"},
-    {.name = "data", .value = "DIR", .help = "folder of benchmark tables (or several, separated by colons); default: $WINNOW_DATA"},
-    {.name = "threads", .value = "N", .fallback = "1", .help = "run seeds of --repeat side by side; the output is the same"},
-    {.name = "format", .value = "FORMAT", .fallback = "csv", .choices = "csv|json|table|none", .help = "csv, json: a row per report (json: one object a line); table: a summary per run"},
+    {.name = "max-time",
+     .value = "SECONDS",
+     .help = "end after so many simulated seconds; without any limit the task's own apply"},
+    {.name = "poll",
+     .value = "SECONDS",
+     .fallback = "0",
+     .help = "look for reports only every so often, as the authors' simulator does (5); 0: at once"},
+    {.name = "charge-decisions",
+     .help = "count the real time of decisions as simulated time (not reproducible)"},
+    {.name = "data",
+     .value = "DIR",
+     .help = "folder of benchmark tables (or several, separated by colons); default: $WINNOW_DATA"},
+    {.name = "threads",
+     .value = "N",
+     .fallback = "1",
+     .help = "run seeds of --repeat side by side; the output is the same"},
+    {.name = "format",
+     .value = "FORMAT",
+     .fallback = "csv",
+     .choices = "csv|json|table|none",
+     .help = "csv, json: a row per report (json: one object a line); table: a summary per run"},
     {.name = "stats", .help = "print one line of JSON about the run on stderr"},
     {0},
 };
 
-const struct command wni_command_sim = {
+const struct cli_command wni_cmd_sim = {
     .name = "sim",
     .summary = "simulate a study on a task, on a virtual clock",
     .words = "",
-    .about = "Runs a study whose trials are looked up instead of trained: workers report at the times the table tells, a "
-             "freed worker starts the next trial at once. Weeks of tuning take milliseconds, and the same seed gives the "
+    .about = "Runs a study whose trials are looked up instead of trained: workers report at the times the "
+             "table tells, a "
+             "freed worker starts the next trial at once. Weeks of tuning take milliseconds, and the same "
+             "seed gives the "
              "same output.\n\n"
              "CSV columns: time (simulated seconds), trial, resource, value, best (so far).",
     .options = options,
-    .examples = "winnow sim --task digits-mlp --method asha --seed 1\n"
-                "winnow sim --task branin --method rs --max-trials 50 --format table\n"
-                "winnow sim --task digits-mlp --method rea --repeat 30 --threads 2 --format table   # 30 seeds\n"
-                "winnow sim --task synthetic-curves --method asha --workers 1000 --max-results 2000000 --format none --stats",
+    .examples =
+        "winnow sim --task digits-mlp --method asha --seed 1\n"
+        "winnow sim --task branin --method rs --max-trials 50 --format table\n"
+        "winnow sim --task digits-mlp --method rea --repeat 30 --threads 2 --format table   # 30 seeds\n"
+        "winnow sim --task synthetic-curves --method asha --workers 1000 --max-results 2000000 --format none "
+        "--stats",
     .run = run,
 };

@@ -27,12 +27,14 @@ static void add_task(struct table *t, const struct task *task, bool full)
 
 static wn_status print_tasks(const struct task_list *list, const char *format)
 {
-    static const char *const columns[] = {"name",          "kind",          "parameters", "levels",  "max_resource", "metric", "goal",
-                                          "limit_resource", "limit_seconds", "honesty",    "family", "resource",     "best",   "worst"};
+    static const char *const columns[] = {
+        "name",           "kind",          "parameters", "levels", "max_resource", "metric", "goal",
+        "limit_resource", "limit_seconds", "honesty",    "family", "resource",     "best",   "worst"};
     bool full = strcmp(format, "table") != 0; /* programs get everything, people what fits */
     struct table *t = wni_table_new(columns, full ? 14 : 10);
     if (!t) return WN_ENOMEM;
-    for (size_t i = 0; i < list->n; i++) add_task(t, &list->items[i], full);
+    for (size_t i = 0; i < list->n; i++)
+        add_task(t, &list->items[i], full);
     wn_status st = wni_table_print(t, format, stdout);
     wni_table_free(t);
     return st;
@@ -45,7 +47,8 @@ static int run(struct args *args)
     struct task_list list;
     wni_data_path(wni_arg(args, "data"), &path);
     wn_status st = wni_tasks_find(&list, wni_buf_text(&path), &err);
-    for (size_t i = 0; i < list.n_warnings; i++) fprintf(stderr, "winnow: warning: %s\n", list.warnings[i]);
+    for (size_t i = 0; i < list.n_warnings; i++)
+        fprintf(stderr, "winnow: warning: %s\n", list.warnings[i]);
     if (!st) st = print_tasks(&list, wni_arg(args, "format"));
     wni_tasks_release(&list);
     wni_buf_release(&path);
@@ -53,19 +56,28 @@ static int run(struct args *args)
 }
 
 static const struct cli_option options[] = {
-    {.name = "data", .value = "DIR", .help = "folder of benchmark tables (or several, separated by colons); default: $WINNOW_DATA"},
-    {.name = "format", .value = "FORMAT", .fallback = "table", .choices = "table|json|csv", .help = "how to print the list"},
+    {.name = "data",
+     .value = "DIR",
+     .help = "folder of benchmark tables (or several, separated by colons); default: $WINNOW_DATA"},
+    {.name = "format",
+     .value = "FORMAT",
+     .fallback = "table",
+     .choices = "table|json|csv",
+     .help = "how to print the list"},
     {0},
 };
 
-const struct command wni_command_tasks = {
+const struct cli_command wni_cmd_tasks = {
     .name = "tasks",
     .summary = "list the tasks that can be simulated",
     .words = "",
-    .about = "A task is a black box whose results are known: a table of real training runs, a surrogate network, or a "
-             "function. Functions and one small table come with the program; others are read from folders. The column "
+    .about = "A task is a black box whose results are known: a table of real training runs, a surrogate "
+             "network, or a "
+             "function. Functions and one small table come with the program; others are read from folders. "
+             "The column "
              "honesty says whether results are real.\n\n"
-             "Each task has the limits that 'winnow sim' uses unless told otherwise: total resource and simulated seconds.",
+             "Each task has the limits that 'winnow sim' uses unless told otherwise: total resource and "
+             "simulated seconds.",
     .options = options,
     .examples = "winnow tasks\n"
                 "winnow tasks --data ~/tables --format json",

@@ -8,7 +8,7 @@ static int run(struct args *args)
     return EXIT_DONE;
 }
 
-const struct command wni_command_version = {
+const struct cli_command wni_cmd_version = {
     .name = "version",
     .summary = "print the version",
     .words = "",

@@ -27,7 +27,8 @@ static void print_wrapped(FILE *out, const char *text, int indent, int width)
         fprintf(out, "%.*s", length, text);
         column += length;
         text += length;
-        while (*text == ' ') text++;
+        while (*text == ' ')
+            text++;
     }
     fputc('\n', out);
 }
@@ -54,13 +55,14 @@ static void print_option(FILE *out, const struct cli_option *o)
     wni_buf_release(&text);
 }
 
-void wni_print_help(const struct command *c, FILE *out)
+void wni_print_help(const struct cli_command *c, FILE *out)
 {
-    fprintf(out, "winnow %s -- %s\n\nusage: winnow %s%s%s%s\n\n", c->name, c->summary, c->name, c->options ? " [OPTIONS]" : "",
-            c->words[0] ? " " : "", c->words);
+    fprintf(out, "winnow %s -- %s\n\nusage: winnow %s%s%s%s\n\n", c->name, c->summary, c->name,
+            c->options ? " [OPTIONS]" : "", c->words[0] ? " " : "", c->words);
     print_wrapped(out, c->about, 0, TEXT_WIDTH);
     if (c->options) fprintf(out, "\noptions (defaults in brackets):\n");
-    for (const struct cli_option *o = c->options; o && o->name; o++) print_option(out, o);
+    for (const struct cli_option *o = c->options; o && o->name; o++)
+        print_option(out, o);
     fprintf(out, "\nexamples:\n");
     for (const char *line = c->examples; *line;) {
         int length = (int)strcspn(line, "\n");

@@ -7,12 +7,12 @@
 #include <signal.h>
 #include <string.h>
 
-#define COMMAND(name) extern const struct command wni_command_##name;
+#define COMMAND(name) extern const struct cli_command wni_cmd_##name;
 #include "cli/commands.def"
 #undef COMMAND
 
-static const struct command *const commands[] = {
-#define COMMAND(name) &wni_command_##name,
+static const struct cli_command *const commands[] = {
+#define COMMAND(name) &wni_cmd_##name,
 #include "cli/commands.def"
 #undef COMMAND
 };
@@ -22,7 +22,7 @@ size_t wni_command_count(void)
     return sizeof commands / sizeof *commands;
 }
 
-const struct command *wni_command_at(size_t i)
+const struct cli_command *wni_command_at(size_t i)
 {
     return commands[i];
 }
@@ -32,7 +32,7 @@ static const char *name_at(size_t i)
     return commands[i]->name;
 }
 
-const struct command *wni_command_find(const char *name, struct err *err)
+const struct cli_command *wni_command_find(const char *name, struct err *err)
 {
     ptrdiff_t i = wni_registry_find("command", name, wni_command_count(), name_at, err);
     return i < 0 ? NULL : commands[i];
@@ -52,7 +52,7 @@ int wni_finish_output(int code)
     return EXIT_FAILED;
 }
 
-static int run_command(const struct command *command, int argc, char **argv)
+static int run_command(const struct cli_command *command, int argc, char **argv)
 {
     struct args args;
     struct err err = {0};
@@ -82,7 +82,7 @@ int main(int argc, char **argv)
     if (!strcmp(name, "--help") || !strcmp(name, "-h")) name = "help";
     if (!strcmp(name, "--version") || !strcmp(name, "-V")) name = "version";
     struct err err = {0};
-    const struct command *command = wni_command_find(name, &err);
+    const struct cli_command *command = wni_command_find(name, &err);
     if (!command) {
         wni_complain(&err, WN_EINVAL);
         fprintf(stderr, "Try 'winnow help'.\n");

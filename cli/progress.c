@@ -19,7 +19,8 @@ void wni_progress_show(struct progress *p, const char *what, double share)
     if (now - p->shown < 0.2) return;
     p->shown = now;
     fprintf(stderr, "\r\033[K%s  %.0f s", what, now - p->began);
-    if (share > 0 && share < 1) fprintf(stderr, ", about %.0f s left", (now - p->began) * (1 - share) / share);
+    if (share > 0 && share < 1)
+        fprintf(stderr, ", about %.0f s left", (now - p->began) * (1 - share) / share);
     fflush(stderr);
 }
 

@@ -31,7 +31,8 @@ struct table *wni_table_new(const char *const *columns, size_t n)
 void wni_table_free(struct table *t)
 {
     if (!t) return;
-    for (size_t i = 0; i < t->n_cells; i++) free(t->cells[i].text);
+    for (size_t i = 0; i < t->n_cells; i++)
+        free(t->cells[i].text);
     free(t->cells);
     free(t);
 }

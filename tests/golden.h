@@ -6,17 +6,22 @@
  *         if (golden_is(&g, "linear")) golden_near(&g, wni_quantile_linear(x, n, g.v[0]), g.v[1], 0.0);
  *     golden_close(&g);
  *
- * Include after <cmocka.h>.  Anything wrong with the file fails the running test. */
+ * Anything wrong with the file fails the running test. */
 #ifndef TESTS_GOLDEN_H
 #define TESTS_GOLDEN_H
 
 #include <ctype.h>
 #include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <cmocka.h>
 
 struct golden {
     const char *path;

@@ -13,10 +13,10 @@ struct wn_space {
 
 struct wn_study {
     struct study study;
-    struct err error;   /* of the last call that failed */
-    double opened;      /* on the monotonic clock */
-    wn_trial *trials;   /* handed out and not finished */
-    wn_trial *spare;    /* one finished handle kept for the next ask */
+    struct err error; /* of the last call that failed */
+    double opened;    /* on the monotonic clock */
+    wn_trial *trials; /* handed out and not finished */
+    wn_trial *spare;  /* one finished handle kept for the next ask */
 };
 
 struct wn_trial {

@@ -9,7 +9,7 @@
 
 const char *wn_version(void)
 {
-#define TEXT(x) #x
+#define TEXT(x)                      #x
 #define VERSION(major, minor, patch) TEXT(major) "." TEXT(minor) "." TEXT(patch)
     return VERSION(WN_VERSION_MAJOR, WN_VERSION_MINOR, WN_VERSION_PATCH);
 #undef VERSION
@@ -64,19 +64,22 @@ static wn_status add(wn_space *space, const struct param_decl *decl)
 
 wn_status wn_space_float(wn_space *space, const char *name, double min, double max, wn_scale scale)
 {
-    return add(space, &(struct param_decl){.name = name, .kind = PARAM_FLOAT, .scale = scale, .min = min, .max = max});
+    return add(space, &(struct param_decl){
+                          .name = name, .kind = PARAM_FLOAT, .scale = scale, .min = min, .max = max});
 }
 
 wn_status wn_space_float_step(wn_space *space, const char *name, double min, double max, double step)
 {
-    struct param_decl decl = {.name = name, .kind = PARAM_FLOAT, .min = min, .max = max, .step = step > 0 ? step : -1};
+    struct param_decl decl = {
+        .name = name, .kind = PARAM_FLOAT, .min = min, .max = max, .step = step > 0 ? step : -1};
     return add(space, &decl);
 }
 
 wn_status wn_space_int(wn_space *space, const char *name, int64_t min, int64_t max, wn_scale scale)
 {
-    return add(space, &(struct param_decl){
-                          .name = name, .kind = PARAM_INT, .scale = scale, .min = (double)min, .max = (double)max});
+    return add(space,
+               &(struct param_decl){
+                   .name = name, .kind = PARAM_INT, .scale = scale, .min = (double)min, .max = (double)max});
 }
 
 wn_status wn_space_int_step(wn_space *space, const char *name, int64_t min, int64_t max, int64_t step)
@@ -92,13 +95,15 @@ wn_status wn_space_ordinal(wn_space *space, const char *name, const double *valu
     struct arena scratch = {0};
     struct err err = {0};
     const char **labels = arena_new(&scratch, const char *, n);
-    wn_status st = !values && n ? wni_fail(&err, WN_EINVAL, "parameter '%s': values is NULL", name ? name : "") : WN_OK;
+    wn_status st =
+        !values && n ? wni_fail(&err, WN_EINVAL, "parameter '%s': values is NULL", name ? name : "") : WN_OK;
     for (size_t i = 0; i < n && !st; i++) {
         char text[WNI_NUMBER_MAX];
         wni_format_double(values[i], text);
         if (!labels || !(labels[i] = wni_arena_strdup(&scratch, text))) st = wni_fail_memory(&err);
     }
-    struct param_decl decl = {.name = name, .kind = PARAM_ORDINAL, .scale = scale, .labels = labels, .n_labels = n};
+    struct param_decl decl = {
+        .name = name, .kind = PARAM_ORDINAL, .scale = scale, .labels = labels, .n_labels = n};
     if (!st) st = wni_space_add(&space->space, &decl, &err);
     wni_arena_release(&scratch);
     return note(space, st, &err);
@@ -115,8 +120,9 @@ wn_status wn_space_ordinal_strings(wn_space *space, const char *name, const char
 
 wn_status wn_space_categorical(wn_space *space, const char *name, const char *const *values, size_t n)
 {
-    return add(space, &(struct param_decl){
-                          .name = name, .kind = PARAM_CATEGORICAL, .labels = values, .n_labels = values ? n : 0});
+    return add(space,
+               &(struct param_decl){
+                   .name = name, .kind = PARAM_CATEGORICAL, .labels = values, .n_labels = values ? n : 0});
 }
 
 wn_status wn_space_bool(wn_space *space, const char *name)
@@ -126,7 +132,8 @@ wn_status wn_space_bool(wn_space *space, const char *name)
 
 wn_status wn_space_constant(wn_space *space, const char *name, const char *value)
 {
-    return add(space, &(struct param_decl){.name = name, .kind = PARAM_CONSTANT, .labels = &value, .n_labels = 1});
+    return add(space,
+               &(struct param_decl){.name = name, .kind = PARAM_CONSTANT, .labels = &value, .n_labels = 1});
 }
 
 wn_status wn_space_from_json(const char *json, wn_space **out, char why[WN_WHY_MAX])

@@ -51,8 +51,8 @@ static wn_status open_study(struct study *study, const char *url, const char *na
                           &store, err);
 }
 
-wn_status wn_study_open(const char *store, const char *name, const wn_space *space, const wn_study_options *options,
-                        wn_study **out, char why[WN_WHY_MAX])
+wn_status wn_study_open(const char *store, const char *name, const wn_space *space,
+                        const wn_study_options *options, wn_study **out, char why[WN_WHY_MAX])
 {
     struct err err = {0};
     *out = NULL;

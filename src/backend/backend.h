@@ -1,7 +1,7 @@
 /* backend.h -- where trials run: simulated, as local processes, on a cluster.
  *
- * The tuner starts and ends trials and pulls what happened, one happening at a time.  Time belongs to the backend: virtual in
- * the simulator, the wall clock elsewhere. */
+ * The tuner starts and ends trials and pulls what happened, one happening at a time.  Time belongs to the
+ * backend: virtual in the simulator, the wall clock elsewhere. */
 #ifndef WNI_BACKEND_BACKEND_H
 #define WNI_BACKEND_BACKEND_H
 
@@ -25,14 +25,18 @@ struct happening {
 
 struct backend_ops {
     const char *name;
-    /* Runs a trial on a free worker.  `resumed_from` is the resource it reached before it was paused, 0 for a new one. */
-    wn_status (*start)(void *self, uint32_t trial, const double *config, double resumed_from, struct err *err);
-    /* Ends a running trial; nothing more is heard of it.  With `keep`, its checkpoint is kept for a resume. */
+    /* Runs a trial on a free worker.  `resumed_from` is the resource it reached before it was paused, 0 for a
+     * new one. */
+    wn_status (*start)(void *self, uint32_t trial, const double *config, double resumed_from,
+                       struct err *err);
+    /* Ends a running trial; nothing more is heard of it.  With `keep`, its checkpoint is kept for a resume.
+     */
     wn_status (*stop)(void *self, uint32_t trial, bool keep, struct err *err);
     /* Waits for the next happening.  WN_EXHAUSTED when nothing is running. */
     wn_status (*next)(void *self, struct happening *out, struct err *err);
     double (*now)(const void *self);
-    /* The tuner spent real seconds deciding; only a simulator that charges them listens.  NULL: not interested. */
+    /* The tuner spent real seconds deciding; only a simulator that charges them listens.  NULL: not
+     * interested. */
     void (*charge)(void *self, double seconds);
     void (*close)(void *self); /* frees `self` too; running trials are ended */
 };

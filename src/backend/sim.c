@@ -1,11 +1,13 @@
 /* sim.c -- a virtual clock over learning curves known in advance.
  *
- * Each busy worker has one pending report; a binary heap orders them by (time, trial).  The report just delivered stays at
- * the top until the next call: by then the tuner has either stopped the trial or not, and going on is one sift down instead
- * of a removal and an insertion.  So a report costs O(log workers) and no allocation.
+ * Each busy worker has one pending report; a binary heap orders them by (time, trial).  The report just
+ * delivered stays at the top until the next call: by then the tuner has either stopped the trial or not, and
+ * going on is one sift down instead of a removal and an insertion.  So a report costs O(log workers) and no
+ * allocation.
  *
- * With polling, the clock only stands at multiples of the interval: everything due by then is delivered, in order of time and
- * stamped with its own time, but a worker freed in between is refilled at the poll (the authors' simulator polls every 5 s). */
+ * With polling, the clock only stands at multiples of the interval: everything due by then is delivered, in
+ * order of time and stamped with its own time, but a worker freed in between is refilled at the poll (the
+ * authors' simulator polls every 5 s). */
 #include "backend/sim.h"
 
 #include "base/mem.h"
@@ -106,7 +108,8 @@ static void advance_delivered(struct sim *s)
 static uint32_t first_level_after(const struct blackbox *box, double resource)
 {
     uint32_t level = 0;
-    while (level < box->n_levels && box->levels[level] <= resource) level++;
+    while (level < box->n_levels && box->levels[level] <= resource)
+        level++;
     return level;
 }
 
@@ -144,7 +147,8 @@ static wn_status stop(void *self, uint32_t trial, bool keep, struct err *err)
 {
     (void)keep; /* curves need no checkpoint */
     struct sim *s = self;
-    if (s->delivered && s->workers[s->heap[0]].trial == trial) /* nearly always: the trial that has just reported */
+    if (s->delivered &&
+        s->workers[s->heap[0]].trial == trial) /* nearly always: the trial that has just reported */
         s->delivered = false;
     else
         advance_delivered(s);
@@ -204,8 +208,13 @@ static void close_sim(void *self)
     free(s);
 }
 
-static const struct backend_ops sim_ops = {
-    .name = "sim", .start = start, .stop = stop, .next = next, .now = sim_now, .charge = charge, .close = close_sim};
+static const struct backend_ops sim_ops = {.name = "sim",
+                                           .start = start,
+                                           .stop = stop,
+                                           .next = next,
+                                           .now = sim_now,
+                                           .charge = charge,
+                                           .close = close_sim};
 
 wn_status wni_sim_open(struct backend *backend, const struct blackbox *box, const struct sim_setup *setup,
                        struct err *err)
@@ -225,7 +234,8 @@ wn_status wni_sim_open(struct backend *backend, const struct blackbox *box, cons
         close_sim(s);
         return wni_fail_memory(err);
     }
-    for (unsigned w = 0; w < setup->workers; w++) s->idle[w] = setup->workers - 1 - w; /* worker 0 is first in line */
+    for (unsigned w = 0; w < setup->workers; w++)
+        s->idle[w] = setup->workers - 1 - w; /* worker 0 is first in line */
     *backend = (struct backend){.ops = &sim_ops, .self = s};
     return WN_OK;
 }

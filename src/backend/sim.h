@@ -1,4 +1,5 @@
-/* sim.h -- the simulated backend: workers that replay the learning curves of a black box on a virtual clock. */
+/* sim.h -- the simulated backend: workers that replay the learning curves of a black box on a virtual clock.
+ */
 #ifndef WNI_BACKEND_SIM_H
 #define WNI_BACKEND_SIM_H
 

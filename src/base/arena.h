@@ -1,7 +1,7 @@
 /* arena.h -- memory that lives and dies together.
  *
- * Pick the lifetime first (a parsed document, a space, one model fit), then allocate into its arena: nothing is freed
- * alone, and a failed half-built structure leaks nothing because its arena is released either way.
+ * Pick the lifetime first (a parsed document, a space, one model fit), then allocate into its arena: nothing
+ * is freed alone, and a failed half-built structure leaks nothing because its arena is released either way.
  *
  *     struct arena a = {0};
  *     double *x = arena_new(&a, double, n);      zeroed; NULL when out of memory

@@ -85,11 +85,21 @@ void wni_buf_json_double(struct buf *b, double x)
 static void json_char(struct buf *b, unsigned char c)
 {
     switch (c) {
-    case '"': wni_buf_puts(b, "\\\""); break;
-    case '\\': wni_buf_puts(b, "\\\\"); break;
-    case '\n': wni_buf_puts(b, "\\n"); break;
-    case '\t': wni_buf_puts(b, "\\t"); break;
-    case '\r': wni_buf_puts(b, "\\r"); break;
+    case '"':
+        wni_buf_puts(b, "\\\"");
+        break;
+    case '\\':
+        wni_buf_puts(b, "\\\\");
+        break;
+    case '\n':
+        wni_buf_puts(b, "\\n");
+        break;
+    case '\t':
+        wni_buf_puts(b, "\\t");
+        break;
+    case '\r':
+        wni_buf_puts(b, "\\r");
+        break;
     default:
         if (c < 0x20)
             wni_buf_printf(b, "\\u%04x", c);
@@ -101,7 +111,8 @@ static void json_char(struct buf *b, unsigned char c)
 void wni_buf_json_string(struct buf *b, const char *text)
 {
     wni_buf_putc(b, '"');
-    for (; *text; text++) json_char(b, (unsigned char)*text);
+    for (; *text; text++)
+        json_char(b, (unsigned char)*text);
     wni_buf_putc(b, '"');
 }
 

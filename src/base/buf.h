@@ -1,7 +1,8 @@
 /* buf.h -- a growing string with a ceiling.
  *
- * Failure is sticky: append as often as needed, look at `failed` once at the end.  The ceiling keeps hostile input (a
- * runaway log line, a huge HTTP body) from becoming swap: past it the buffer fails like an allocation does. */
+ * Failure is sticky: append as often as needed, look at `failed` once at the end.  The ceiling keeps hostile
+ * input (a runaway log line, a huge HTTP body) from becoming swap: past it the buffer fails like an
+ * allocation does. */
 #ifndef WNI_BASE_BUF_H
 #define WNI_BASE_BUF_H
 
@@ -23,10 +24,10 @@ void wni_buf_add(struct buf *b, const void *bytes, size_t n);
 void wni_buf_puts(struct buf *b, const char *text);
 void wni_buf_putc(struct buf *b, char c);
 void wni_buf_printf(struct buf *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void wni_buf_double(struct buf *b, double x);               /* wni_format_double() */
-void wni_buf_json_string(struct buf *b, const char *text);  /* with its quotes */
-void wni_buf_json_double(struct buf *b, double x);          /* null where JSON has no number for it */
-void wni_buf_csv_field(struct buf *b, const char *text);    /* quoted when it must be */
-const char *wni_buf_text(const struct buf *b);              /* "" when empty */
+void wni_buf_double(struct buf *b, double x);              /* wni_format_double() */
+void wni_buf_json_string(struct buf *b, const char *text); /* with its quotes */
+void wni_buf_json_double(struct buf *b, double x);         /* null where JSON has no number for it */
+void wni_buf_csv_field(struct buf *b, const char *text);   /* quoted when it must be */
+const char *wni_buf_text(const struct buf *b);             /* "" when empty */
 
 #endif

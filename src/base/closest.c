@@ -19,14 +19,15 @@ static size_t distance(const char *a, const char *b)
     if (n > NAME_MAX_LENGTH || m > NAME_MAX_LENGTH) return n > m ? n : m;
     size_t rows[3][NAME_MAX_LENGTH + 1];
     size_t *before = rows[0], *last = rows[1], *row = rows[2];
-    for (size_t j = 0; j <= m; j++) last[j] = j;
+    for (size_t j = 0; j <= m; j++)
+        last[j] = j;
     for (size_t i = 1; i <= n; i++) {
         row[0] = i;
         for (size_t j = 1; j <= m; j++) {
             int x = tolower((unsigned char)a[i - 1]), y = tolower((unsigned char)b[j - 1]);
             row[j] = min3(last[j] + 1, row[j - 1] + 1, last[j - 1] + (x != y));
-            if (i > 1 && j > 1 && x == tolower((unsigned char)b[j - 2]) && tolower((unsigned char)a[i - 2]) == y &&
-                before[j - 2] + 1 < row[j])
+            if (i > 1 && j > 1 && x == tolower((unsigned char)b[j - 2]) &&
+                tolower((unsigned char)a[i - 2]) == y && before[j - 2] + 1 < row[j])
                 row[j] = before[j - 2] + 1;
         }
         size_t *oldest = before;

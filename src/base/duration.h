@@ -6,8 +6,8 @@
 
 #define WNI_DURATION_FORMS "a time such as 90s, 30m, 2h, 1d or 1h30m"
 
-/* The whole text must be one: a number of seconds, or numbers each with a unit, the larger unit first and none twice.
- * At most 1e9 seconds (32 years), so that adding one to a clock cannot go wrong. */
+/* The whole text must be one: a number of seconds, or numbers each with a unit, the larger unit first and
+ * none twice. At most 1e9 seconds (32 years), so that adding one to a clock cannot go wrong. */
 bool wni_duration_parse(const char *text, double *seconds);
 
 #endif

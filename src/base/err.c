@@ -37,8 +37,9 @@ wn_status wni_fail_memory(struct err *err)
 const char *wn_status_text(wn_status status)
 {
     switch (status) {
-#define X(name, value, text)                                                                                          \
-    case WN_##name: return text;
+#define X(name, value, text)                                                                                 \
+    case WN_##name:                                                                                          \
+        return text;
         WN_STATUS_MAP(X)
 #undef X
     }

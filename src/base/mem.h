@@ -1,7 +1,8 @@
 /* mem.h -- sizes that cannot overflow, and arrays that grow.
  *
- * Growth doubles, so n appends cost O(n) copies in all; large blocks are moved by the kernel's page tables (mremap
- * behind realloc), and pages never written are never resident, so a doubled array does not double the memory in use. */
+ * Growth doubles, so n appends cost O(n) copies in all; large blocks are moved by the kernel's page tables
+ * (mremap behind realloc), and pages never written are never resident, so a doubled array does not double the
+ * memory in use. */
 #ifndef WNI_BASE_MEM_H
 #define WNI_BASE_MEM_H
 
@@ -15,7 +16,8 @@ size_t wni_size_mul(size_t n, size_t size);
 void *wni_new_array(size_t n, size_t size);
 #define wni_new(type, n) ((type *)wni_new_array((n), sizeof(type)))
 
-/* Makes room for `need` elements in *array, whose capacity is *cap; false when out of memory, *array unchanged. */
+/* Makes room for `need` elements in *array, whose capacity is *cap; false when out of memory, *array
+ * unchanged. */
 bool wni_reserve(void **array, size_t *cap, size_t need, size_t size);
 
 char *wni_strdup(const char *text);                 /* NULL when out of memory */

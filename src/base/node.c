@@ -145,7 +145,8 @@ static wn_status read_file(const char *path, struct buf *out, struct err *err)
     char chunk[CHUNK];
     size_t n;
     out->limit = FILE_MAX;
-    while (!out->failed && (n = fread(chunk, 1, sizeof chunk, file)) > 0) wni_buf_add(out, chunk, n);
+    while (!out->failed && (n = fread(chunk, 1, sizeof chunk, file)) > 0)
+        wni_buf_add(out, chunk, n);
     wn_status st = WN_OK;
     if (ferror(file))
         st = wni_fail(err, WN_EIO, "cannot read '%s': %s", path, strerror(errno));
@@ -169,7 +170,8 @@ wn_status wni_document_load(struct document *doc, const char *path, struct err *
     *doc = (struct document){.name = ""};
     wn_status st = read_file(path, &text, err);
     if (!st)
-        st = (ends_in(path, ".json") ? wni_json_parse : wni_yaml_parse)(doc, path, wni_buf_text(&text), text.len, err);
+        st = (ends_in(path, ".json") ? wni_json_parse : wni_yaml_parse)(doc, path, wni_buf_text(&text),
+                                                                        text.len, err);
     wni_buf_release(&text);
     return st;
 }

@@ -1,7 +1,8 @@
 /* node.h -- a parsed document, YAML or JSON, as one tree that remembers where everything stood.
  *
- * Study files, benchmark specifications, black boxes on disk and JSON given through the library all become this tree,
- * so a schema is read by one piece of code whatever the syntax, and every complaint can name line and column. */
+ * Study files, benchmark specifications, black boxes on disk and JSON given through the library all become
+ * this tree, so a schema is read by one piece of code whatever the syntax, and every complaint can name line
+ * and column. */
 #ifndef WNI_BASE_NODE_H
 #define WNI_BASE_NODE_H
 
@@ -34,24 +35,30 @@ struct document {
 
 enum { NODE_DEPTH_MAX = 64 }; /* lists and mappings inside one another */
 
-/* Parse the whole text.  Refused with "NAME:LINE:COLUMN: ...": syntax errors, an empty document or several, duplicate
- * keys, keys that are not scalars, aliases, anchors and tags, deeper nesting than NODE_DEPTH_MAX, NUL characters and what
- * is not UTF-8.  On failure the document is empty; release is fine either way.  JSON keeps no positions: its nodes have
- * line 0, whole numbers keep their digits and other numbers the text of wni_format_double(). */
-wn_status wni_yaml_parse(struct document *doc, const char *name, const char *text, size_t length, struct err *err);
-wn_status wni_json_parse(struct document *doc, const char *name, const char *text, size_t length, struct err *err);
+/* Parse the whole text.  Refused with "NAME:LINE:COLUMN: ...": syntax errors, an empty document or several,
+ * duplicate keys, keys that are not scalars, aliases, anchors and tags, deeper nesting than NODE_DEPTH_MAX,
+ * NUL characters and what is not UTF-8.  On failure the document is empty; release is fine either way.  JSON
+ * keeps no positions: its nodes have line 0, whole numbers keep their digits and other numbers the text of
+ * wni_format_double(). */
+wn_status wni_yaml_parse(struct document *doc, const char *name, const char *text, size_t length,
+                         struct err *err);
+wn_status wni_json_parse(struct document *doc, const char *name, const char *text, size_t length,
+                         struct err *err);
 /* Reads a file (at most 64 MiB); .json is parsed strictly as JSON, anything else as YAML. */
 wn_status wni_document_load(struct document *doc, const char *path, struct err *err);
 void wni_document_release(struct document *doc);
 
-const struct node *wni_node_get(const struct node *map, const char *key); /* NULL: no such key, or not a map */
+const struct node *wni_node_get(const struct node *map,
+                                const char *key); /* NULL: no such key, or not a map */
 /* Scalars as values; false when the text is not one (a quoted scalar is never a number or a boolean). */
 bool wni_node_number(const struct node *n, double *out);
 bool wni_node_int(const struct node *n, int64_t *out);
 bool wni_node_bool(const struct node *n, bool *out); /* true false yes no on off */
 bool wni_node_is_null(const struct node *n);         /* nothing, null or ~ */
-const char *wni_node_kind_name(const struct node *n); /* "a list", "a mapping", "text", "a number" ... for messages */
-/* What a message says it got: the kind of a list or mapping, the text of a scalar in quotes, cut when long. */
+const char *
+wni_node_kind_name(const struct node *n); /* "a list", "a mapping", "text", "a number" ... for messages */
+/* What a message says it got: the kind of a list or mapping, the text of a scalar in quotes, cut when long.
+ */
 enum { NODE_DESCRIPTION_MAX = 80 };
 const char *wni_node_describe(const struct node *n, char out[NODE_DESCRIPTION_MAX]);
 
@@ -72,11 +79,12 @@ struct problems {
 
 enum { PROBLEMS_MAX = 1000 }; /* a file with more mistakes is not a file of ours; the rest are not kept */
 
-/* Adds a complaint at a node (NULL: the document as a whole).  All mistakes are collected, not only the first. */
+/* Adds a complaint at a node (NULL: the document as a whole).  All mistakes are collected, not only the
+ * first. */
 void wni_problem(struct problems *p, const struct node *at, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* "WHERE: unknown KIND 'nmae'; did you mean 'name'?", or the names there are when none is near.  where: NULL or "" for
- * none. */
+/* "WHERE: unknown KIND 'nmae'; did you mean 'name'?", or the names there are when none is near.  where: NULL
+ * or "" for none. */
 void wni_problem_unknown(struct problems *p, const struct node *at, const char *where, const char *kind,
                          const char *name, const char *const *names, size_t n);
 bool wni_problems_full(const struct problems *p); /* no use looking for more */

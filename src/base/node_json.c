@@ -19,11 +19,17 @@ static wn_status fail_syntax(const char *name, const json_error_t *error, struct
 {
     const char *why = error->text;
     switch (json_error_code(error)) {
-    case json_error_out_of_memory: return wni_fail_memory(err);
+    case json_error_out_of_memory:
+        return wni_fail_memory(err);
     case json_error_null_character:
-    case json_error_null_byte_in_key: why = "text cannot hold a NUL character"; break;
-    case json_error_numeric_overflow: why = "number out of range"; break;
-    default: break;
+    case json_error_null_byte_in_key:
+        why = "text cannot hold a NUL character";
+        break;
+    case json_error_numeric_overflow:
+        why = "number out of range";
+        break;
+    default:
+        break;
     }
     int line = error->line > 0 ? error->line : 1, column = error->column > 0 ? error->column : 1;
     return wni_fail_at(err, name, line, column, "%s", why);
@@ -32,7 +38,8 @@ static wn_status fail_syntax(const char *name, const json_error_t *error, struct
 static bool is_blank(const char *text, size_t length)
 {
     size_t at = 0;
-    while (at < length && strchr(" \t\r\n", text[at])) at++; /* no NUL here: wni_text_check() refused it */
+    while (at < length && strchr(" \t\r\n", text[at]))
+        at++; /* no NUL here: wni_text_check() refused it */
     return at == length;
 }
 
@@ -62,7 +69,8 @@ static wn_status convert_list(struct converter *c, const json_t *list, size_t de
     struct node *n = *out = node_new(c, NODE_LIST, json_array_size(list));
     if (!n) return wni_fail_memory(c->err);
     wn_status st = WN_OK;
-    for (size_t i = 0; i < n->n && !st; i++) st = convert(c, json_array_get(list, i), depth + 1, &n->items[i]);
+    for (size_t i = 0; i < n->n && !st; i++)
+        st = convert(c, json_array_get(list, i), depth + 1, &n->items[i]);
     return st;
 }
 
@@ -83,25 +91,35 @@ static wn_status convert(struct converter *c, const json_t *value, size_t depth,
 {
     char text[WNI_NUMBER_MAX];
     switch (json_typeof(value)) {
-    case JSON_NULL: return scalar(c, "null", false, out);
-    case JSON_TRUE: return scalar(c, "true", false, out);
-    case JSON_FALSE: return scalar(c, "false", false, out);
-    case JSON_STRING: return scalar(c, json_string_value(value), true, out);
+    case JSON_NULL:
+        return scalar(c, "null", false, out);
+    case JSON_TRUE:
+        return scalar(c, "true", false, out);
+    case JSON_FALSE:
+        return scalar(c, "false", false, out);
+    case JSON_STRING:
+        return scalar(c, json_string_value(value), true, out);
     case JSON_INTEGER:
         snprintf(text, sizeof text, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
         return scalar(c, text, false, out);
-    case JSON_REAL: wni_format_double(json_real_value(value), text); return scalar(c, text, false, out);
+    case JSON_REAL:
+        wni_format_double(json_real_value(value), text);
+        return scalar(c, text, false, out);
     case JSON_ARRAY:
-    case JSON_OBJECT: break;
+    case JSON_OBJECT:
+        break;
     }
     if (depth == NODE_DEPTH_MAX) {
         const char *name = c->doc->name;
-        return wni_fail(c->err, WN_EINVAL, "%s%snested deeper than %d levels", name, *name ? ": " : "", NODE_DEPTH_MAX);
+        return wni_fail(c->err, WN_EINVAL, "%s%snested deeper than %d levels", name, *name ? ": " : "",
+                        NODE_DEPTH_MAX);
     }
-    return json_is_array(value) ? convert_list(c, value, depth, out) : convert_map(c, (json_t *)value, depth, out);
+    return json_is_array(value) ? convert_list(c, value, depth, out)
+                                : convert_map(c, (json_t *)value, depth, out);
 }
 
-wn_status wni_json_parse(struct document *doc, const char *name, const char *text, size_t length, struct err *err)
+wn_status wni_json_parse(struct document *doc, const char *name, const char *text, size_t length,
+                         struct err *err)
 {
     struct converter c = {doc, err};
     json_error_t error = {0};

@@ -1,11 +1,11 @@
 /* node_yaml.c -- YAML to a document tree, through libyaml's events.
  *
- * Events rather than libyaml's own document: the tree is refused while it grows, so deep nesting or an alias bomb costs
- * nothing.  Nodes whose parent is still open wait in one vector; when a list or mapping ends, its entries are the tail of
- * that vector and move into the arena.
+ * Events rather than libyaml's own document: the tree is refused while it grows, so deep nesting or an alias
+ * bomb costs nothing.  Nodes whose parent is still open wait in one vector; when a list or mapping ends, its
+ * entries are the tail of that vector and move into the arena.
  *
- * The subset is what a study file needs.  Aliases, anchors and tags are refused: they hide what a reader sees, and every
- * mistake has one place in the file to point at. */
+ * The subset is what a study file needs.  Aliases, anchors and tags are refused: they hide what a reader
+ * sees, and every mistake has one place in the file to point at. */
 #include "base/mem.h"
 #include "base/node_int.h"
 
@@ -35,7 +35,8 @@ static int from_one(size_t from_zero)
     return from_zero >= INT_MAX ? INT_MAX : (int)from_zero + 1;
 }
 
-#define fail_node(b, node, ...) wni_fail_at((b)->err, (b)->doc->name, (node)->line, (node)->column, __VA_ARGS__)
+#define fail_node(b, node, ...)                                                                              \
+    wni_fail_at((b)->err, (b)->doc->name, (node)->line, (node)->column, __VA_ARGS__)
 
 /* ---- syntax errors ---- */
 
@@ -43,7 +44,8 @@ static int from_one(size_t from_zero)
 static char byte_at(const struct builder *b, const yaml_mark_t *mark)
 {
     size_t at = 0, seen = 0;
-    while (at < b->length && (((unsigned char)b->text[at] & 0xc0) == 0x80 || seen++ < mark->index)) at++;
+    while (at < b->length && (((unsigned char)b->text[at] & 0xc0) == 0x80 || seen++ < mark->index))
+        at++;
     return at < b->length ? b->text[at] : '\0';
 }
 
@@ -61,7 +63,8 @@ static wn_status fail_syntax(const struct builder *b, const yaml_parser_t *parse
     if (parser->error == YAML_MEMORY_ERROR) return wni_fail_memory(b->err);
     if (parser->error == YAML_READER_ERROR) return fail_reader(b, parser);
     const char *problem = parser->problem ? parser->problem : "this is not YAML";
-    struct node here = {.line = from_one(parser->problem_mark.line), .column = from_one(parser->problem_mark.column)};
+    struct node here = {.line = from_one(parser->problem_mark.line),
+                        .column = from_one(parser->problem_mark.column)};
     char found = byte_at(b, &parser->problem_mark);
     if (strstr(problem, "cannot start any token") && found == '\t')
         return fail_node(b, &here, "a tab cannot indent; use blanks");
@@ -97,7 +100,8 @@ static struct node *node_new(struct builder *b, enum node_kind kind, const yaml_
 
 static wn_status append(struct builder *b, struct node *n)
 {
-    if (!n || !wni_reserve((void **)&b->pending, &b->cap, b->n + 1, sizeof(struct node *))) return wni_fail_memory(b->err);
+    if (!n || !wni_reserve((void **)&b->pending, &b->cap, b->n + 1, sizeof(struct node *)))
+        return wni_fail_memory(b->err);
     b->pending[b->n++] = n;
     return WN_OK;
 }
@@ -105,7 +109,8 @@ static wn_status append(struct builder *b, struct node *n)
 static wn_status check_decoration(struct builder *b, const yaml_event_t *event, const yaml_char_t *anchor,
                                   const yaml_char_t *tag)
 {
-    struct node here = {.line = from_one(event->start_mark.line), .column = from_one(event->start_mark.column)};
+    struct node here = {.line = from_one(event->start_mark.line),
+                        .column = from_one(event->start_mark.column)};
     if (anchor) return fail_node(b, &here, "anchors are not supported (&%.64s)", (const char *)anchor);
     if (tag) return fail_node(b, &here, "tags are not supported (%.64s)", (const char *)tag);
     return WN_OK;
@@ -127,13 +132,15 @@ static wn_status take_scalar(struct builder *b, const yaml_event_t *event)
 
 static wn_status open_node(struct builder *b, const yaml_event_t *event, enum node_kind kind)
 {
-    wn_status st = kind == NODE_LIST
-                       ? check_decoration(b, event, event->data.sequence_start.anchor, event->data.sequence_start.tag)
-                       : check_decoration(b, event, event->data.mapping_start.anchor, event->data.mapping_start.tag);
+    wn_status st =
+        kind == NODE_LIST
+            ? check_decoration(b, event, event->data.sequence_start.anchor, event->data.sequence_start.tag)
+            : check_decoration(b, event, event->data.mapping_start.anchor, event->data.mapping_start.tag);
     if (st) return st;
     struct node *n = node_new(b, kind, event);
     if (!n) return wni_fail_memory(b->err);
-    if (at_key(b)) return fail_node(b, n, "a key must be text, not %s", kind == NODE_LIST ? "a list" : "a mapping");
+    if (at_key(b))
+        return fail_node(b, n, "a key must be text, not %s", kind == NODE_LIST ? "a list" : "a mapping");
     if (b->depth == NODE_DEPTH_MAX) return fail_node(b, n, "nested deeper than %d levels", NODE_DEPTH_MAX);
     st = append(b, n);
     if (!st) b->frames[b->depth++] = (struct frame){n, b->n};
@@ -180,19 +187,25 @@ static wn_status close_node(struct builder *b)
 
 static wn_status take(struct builder *b, const yaml_event_t *event)
 {
-    struct node here = {.line = from_one(event->start_mark.line), .column = from_one(event->start_mark.column)};
+    struct node here = {.line = from_one(event->start_mark.line),
+                        .column = from_one(event->start_mark.column)};
     switch (event->type) {
-    case YAML_SCALAR_EVENT: return take_scalar(b, event);
-    case YAML_SEQUENCE_START_EVENT: return open_node(b, event, NODE_LIST);
-    case YAML_MAPPING_START_EVENT: return open_node(b, event, NODE_MAP);
+    case YAML_SCALAR_EVENT:
+        return take_scalar(b, event);
+    case YAML_SEQUENCE_START_EVENT:
+        return open_node(b, event, NODE_LIST);
+    case YAML_MAPPING_START_EVENT:
+        return open_node(b, event, NODE_MAP);
     case YAML_SEQUENCE_END_EVENT:
-    case YAML_MAPPING_END_EVENT: return close_node(b);
+    case YAML_MAPPING_END_EVENT:
+        return close_node(b);
     case YAML_ALIAS_EVENT:
         return fail_node(b, &here, "aliases are not supported (*%.64s); write the value out",
                          (const char *)event->data.alias.anchor);
     case YAML_DOCUMENT_START_EVENT:
         return b->n ? fail_node(b, &here, "a second document starts here; there may be only one") : WN_OK;
-    default: return WN_OK;
+    default:
+        return WN_OK;
     }
 }
 
@@ -214,7 +227,8 @@ static wn_status run(struct builder *b, yaml_parser_t *parser)
     return WN_OK;
 }
 
-wn_status wni_yaml_parse(struct document *doc, const char *name, const char *text, size_t length, struct err *err)
+wn_status wni_yaml_parse(struct document *doc, const char *name, const char *text, size_t length,
+                         struct err *err)
 {
     struct builder b = {.doc = doc, .text = text, .length = length, .err = err};
     yaml_parser_t parser;

@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The decimal point of the process's locale; more than one byte in no locale that matters, so only such are mended. */
+/* The decimal point of the process's locale; more than one byte in no locale that matters, so only such are
+ * mended. */
 static char locale_point(void)
 {
     const char *point = localeconv()->decimal_point;
@@ -43,7 +44,8 @@ size_t wni_format_double(double x, char out[WNI_NUMBER_MAX])
 bool wni_parse_double(const char *text, double *out)
 {
     const char *digits = text[0] == '-' || text[0] == '+' ? text + 1 : text;
-    if (!isdigit((unsigned char)digits[0]) && digits[0] != '.' && strcmp(digits, "inf") && strcmp(digits, "nan"))
+    if (!isdigit((unsigned char)digits[0]) && digits[0] != '.' && strcmp(digits, "inf") &&
+        strcmp(digits, "nan"))
         return false;
     if (strpbrk(text, "xXpP,")) return false;
     char point = locale_point();

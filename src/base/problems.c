@@ -69,7 +69,8 @@ void wni_problems_sort(struct problems *p)
     for (size_t i = 1; i < p->n; i++) {
         struct problem moving = p->items[i];
         size_t j = i;
-        for (; j > 0 && stands_before(&moving, &p->items[j - 1]); j--) p->items[j] = p->items[j - 1];
+        for (; j > 0 && stands_before(&moving, &p->items[j - 1]); j--)
+            p->items[j] = p->items[j - 1];
         p->items[j] = moving;
     }
 }

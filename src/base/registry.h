@@ -6,7 +6,9 @@
 
 #include <stddef.h>
 
-/* Index of `name` among n names given by name_at(i), or -1 with err "unknown WHAT 'nmae'; did you mean 'name'?". */
-ptrdiff_t wni_registry_find(const char *what, const char *name, size_t n, const char *(*name_at)(size_t), struct err *err);
+/* Index of `name` among n names given by name_at(i), or -1 with err "unknown WHAT 'nmae'; did you mean
+ * 'name'?". */
+ptrdiff_t wni_registry_find(const char *what, const char *name, size_t n, const char *(*name_at)(size_t),
+                            struct err *err);
 
 #endif

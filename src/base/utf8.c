@@ -1,4 +1,5 @@
-/* utf8.c -- checks and mends text, one character at a time (Unicode 15, table 3-7: well-formed byte sequences). */
+/* utf8.c -- checks and mends text, one character at a time (Unicode 15, table 3-7: well-formed byte
+ * sequences). */
 #include "base/utf8.h"
 
 #include <stdbool.h>
@@ -19,11 +20,16 @@ static size_t char_length(const unsigned char *s, size_t n)
     size_t length = s[0] >= 0xf0 ? 4 : s[0] >= 0xe0 ? 3 : 2;
     if (s[0] < 0xc2 || s[0] > 0xf4 || n < length || !continues(s, 1, length)) return 0;
     switch (s[0]) {
-    case 0xe0: return s[1] >= 0xa0 ? 3 : 0; /* overlong */
-    case 0xed: return s[1] < 0xa0 ? 3 : 0;  /* surrogates */
-    case 0xf0: return s[1] >= 0x90 ? 4 : 0; /* overlong */
-    case 0xf4: return s[1] < 0x90 ? 4 : 0;  /* above U+10FFFF */
-    default: return length;
+    case 0xe0:
+        return s[1] >= 0xa0 ? 3 : 0; /* overlong */
+    case 0xed:
+        return s[1] < 0xa0 ? 3 : 0; /* surrogates */
+    case 0xf0:
+        return s[1] >= 0x90 ? 4 : 0; /* overlong */
+    case 0xf4:
+        return s[1] < 0x90 ? 4 : 0; /* above U+10FFFF */
+    default:
+        return length;
     }
 }
 
@@ -42,7 +48,8 @@ size_t wni_utf8_valid(const char *text, size_t n)
 size_t wni_utf8_count(const char *text, size_t n)
 {
     size_t count = 0;
-    for (size_t i = 0; i < n; i++) count += ((unsigned char)text[i] & 0xc0) != 0x80;
+    for (size_t i = 0; i < n; i++)
+        count += ((unsigned char)text[i] & 0xc0) != 0x80;
     return count;
 }
 

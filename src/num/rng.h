@@ -35,7 +35,7 @@ uint64_t wni_rng_u64(struct rng *rng);
 /* Uniform on [0, 1), a multiple of 2^-53.  Uses one u64. */
 double wni_rng_uniform(struct rng *rng);
 
-/* Fills out[0..n) with what n calls of wni_rng_uniform would return, several times as fast. */
+/* Fills out[0..n) with what n calls of wni_rng_uniform would return, somewhat faster. */
 void wni_rng_fill_uniform(struct rng *rng, double *out, size_t n);
 
 /* Uniform on 0 .. n-1, exactly (no modulo bias); n > 0.  Uses one u32 for n < 2^32, else one u64, and another

@@ -1,25 +1,29 @@
-/* asha.c -- asynchronous successive halving (Li, Jamieson, Rostamizadeh, Gonina, Ben-Tzur, Hardt, Recht, Talwalkar: "A
- * System for Massively Parallel Hyperparameter Tuning", MLSys 2020), and Hyperband over it.
+/* asha.c -- asynchronous successive halving (Li, Jamieson, Rostamizadeh, Gonina, Ben-Tzur, Hardt, Recht,
+ * Talwalkar: "A System for Massively Parallel Hyperparameter Tuning", MLSys 2020), and Hyperband over it.
  *
- * Trials are compared where they meet: at rungs of resource r_min eta^k (levels.h).  Nobody waits for anybody.
+ * Trials are compared where they meet: at rungs of resource r_min eta^k (levels.h).  Nobody waits for
+ * anybody.
  *
- *   stopping    A trial that reaches a rung is added to it and goes on if its value is at most the quantile of the rung's
- *               values at the share that fits through, r_k / r_{k+1}.  Ties go on, so does the first.  No checkpoints.
- *   promotion   A trial that reaches a rung pauses.  A free worker takes, from the top rung down, the best paused trial
- *               that is among the best 1/eta of its rung and goes on with it; if there is none it starts a new one.
+ *   stopping    A trial that reaches a rung is added to it and goes on if its value is at most the quantile
+ * of the rung's values at the share that fits through, r_k / r_{k+1}.  Ties go on, so does the first.  No
+ * checkpoints. promotion   A trial that reaches a rung pauses.  A free worker takes, from the top rung down,
+ * the best paused trial that is among the best 1/eta of its rung and goes on with it; if there is none it
+ * starts a new one.
  *
- * With several brackets, trial by trial a bracket is drawn in proportion to the size Hyperband would begin it with (Li,
- * Jamieson, DeSalvo, Rostamizadeh, Talwalkar, JMLR 2018); each has rungs of its own.
+ * With several brackets, trial by trial a bracket is drawn in proportion to the size Hyperband would begin it
+ * with (Li, Jamieson, DeSalvo, Rostamizadeh, Talwalkar, JMLR 2018); each has rungs of its own.
  *
- * Differs from the paper: stopping is the variant of Klein, Tiao, Lienart, Archambeau, Seeger (2020), which decides on
- * arrival and never revises; the share at the last rung is r_k / r_max rather than 1/eta.  What workers do in practice:
+ * Differs from the paper: stopping is the variant of Klein, Tiao, Lienart, Archambeau, Seeger (2020), which
+ * decides on arrival and never revises; the share at the last rung is r_k / r_max rather than 1/eta.  What
+ * workers do in practice:
  *   - a report that jumps over rungs counts at the highest one it reached;
- *   - a trial that fails, runs out of time or is lost counts as worst at the first rung it has not reached, so that
- *     crashing early does not make a rung's survivors look better; cancelled trials do not count;
- *   - a trial has one answer per rung: reports after it was told to stop or pause get the same answer and change nothing.
+ *   - a trial that fails, runs out of time or is lost counts as worst at the first rung it has not reached,
+ * so that crashing early does not make a rung's survivors look better; cancelled trials do not count;
+ *   - a trial has one answer per rung: reports after it was told to stop or pause get the same answer and
+ * change nothing.
  *
- * A report that reaches no rung costs one comparison, one that does O(log n); a trial takes 3 bytes (promotion: 7) beside
- * its entries in the rungs. */
+ * A report that reaches no rung costs one comparison, one that does O(log n); a trial takes 3 bytes
+ * (promotion: 7) beside its entries in the rungs. */
 #include "sched/sched.h"
 
 #include "base/mem.h"
@@ -67,7 +71,8 @@ struct asha {
 static const char *const types[] = {[STOPPING] = "stopping", [PROMOTION] = "promotion", NULL};
 
 static const struct opt_def asha_opts[] = {
-    OPT_CHOICE(struct asha, type, STOPPING, types, "stop trials at rungs, or pause them and promote the best"),
+    OPT_CHOICE(struct asha, type, STOPPING, types,
+               "stop trials at rungs, or pause them and promote the best"),
     OPT_REAL(struct asha, eta, 3, 1.1, 1000, "reduction factor: resource of a rung over the one before"),
     OPT_INT(struct asha, brackets, 1, 1, LEVELS_MAX, "Hyperband brackets (at most one per rung)"),
     OPT_END,
@@ -105,7 +110,8 @@ static wn_status init(void *self, const struct sched_env *env, struct err *err)
     a->n_brackets = (size_t)a->brackets < a->levels.n ? (size_t)a->brackets : a->levels.n;
     if (!a->n_brackets) a->n_brackets = 1;
     double sum = 0;
-    for (size_t b = 0; b < a->n_brackets; b++) a->up_to[b] = sum += wni_bracket_size(&a->levels, b);
+    for (size_t b = 0; b < a->n_brackets; b++)
+        a->up_to[b] = sum += wni_bracket_size(&a->levels, b);
     return make_rungs(a, err);
 }
 
@@ -113,8 +119,10 @@ static void release(void *self)
 {
     struct asha *a = self;
     size_t n = a->n_brackets * a->levels.n;
-    for (size_t i = 0; a->cuts && i < n; i++) wni_quantile_rung_release(&a->cuts[i]);
-    for (size_t i = 0; a->promotions && i < n; i++) wni_promotion_rung_release(&a->promotions[i]);
+    for (size_t i = 0; a->cuts && i < n; i++)
+        wni_quantile_rung_release(&a->cuts[i]);
+    for (size_t i = 0; a->promotions && i < n; i++)
+        wni_promotion_rung_release(&a->promotions[i]);
     free(a->cuts);
     free(a->promotions);
     free(a->tracks);
@@ -127,13 +135,15 @@ static size_t draw_bracket(const struct asha *a, uint32_t trial)
     struct rng rng = wni_rng_stream(a->env->seed, trial, STREAM_BRACKET);
     double u = wni_rng_uniform(&rng) * a->up_to[a->n_brackets - 1];
     size_t b = 0;
-    while (b + 1 < a->n_brackets && u >= a->up_to[b]) b++;
+    while (b + 1 < a->n_brackets && u >= a->up_to[b])
+        b++;
     return b;
 }
 
 /* ---- events ---- */
 
-/* The rung that the event adds an entry to, levels.n for none.  reserve() and observe() both ask, so they agree. */
+/* The rung that the event adds an entry to, levels.n for none.  reserve() and observe() both ask, so they
+ * agree. */
 static size_t rung_entered(const struct asha *a, const struct event *e)
 {
     const struct track *t = &a->tracks[e->trial];
@@ -231,19 +241,26 @@ static wn_decision observe(void *self, const struct history *h, const struct eve
     (void)h;
     struct asha *a = self;
     switch (e->kind) {
-    case EVENT_REPORT: return on_report(a, e);
+    case EVENT_REPORT:
+        return on_report(a, e);
     case EVENT_ASK:
         a->tracks[e->trial].bracket = a->tracks[e->trial].next = (uint8_t)draw_bracket(a, e->trial);
         a->tracks[e->trial].standing = RACING;
         break;
-    case EVENT_RESUME: on_resume(a, e->trial); break;
-    case EVENT_FINISH: on_finish(a, e); break;
-    case EVENT_ENQUEUE: break;
+    case EVENT_RESUME:
+        on_resume(a, e->trial);
+        break;
+    case EVENT_FINISH:
+        on_finish(a, e);
+        break;
+    case EVENT_ENQUEUE:
+        break;
     }
     return WN_CONTINUE;
 }
 
-/* From the top rung down, so that the most advanced candidate is first; in a rung, the more thorough halving first. */
+/* From the top rung down, so that the most advanced candidate is first; in a rung, the more thorough halving
+ * first. */
 static struct job next(const void *self, const struct history *h)
 {
     const struct asha *a = self;

@@ -1,4 +1,5 @@
-/* fifo.c -- every trial runs to its end, in the order of asking.  The base line, and what single-fidelity methods use. */
+/* fifo.c -- every trial runs to its end, in the order of asking.  The base line, and what single-fidelity
+ * methods use. */
 #include "sched/sched.h"
 
 static wn_decision observe(void *self, const struct history *h, const struct event *e)

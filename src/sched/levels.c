@@ -4,8 +4,8 @@
 #include <assert.h>
 #include <math.h>
 
-/* r_min eta^k is the end of k roundings and what a worker reports of as many others: 0.1 * 3 * 3 is above 0.9.  Resources
- * this close, relatively, are the same. */
+/* r_min eta^k is the end of k roundings and what a worker reports of as many others: 0.1 * 3 * 3 is above
+ * 0.9.  Resources this close, relatively, are the same. */
 static const double SAME = 1e-9;
 
 wn_status wni_levels_init(struct levels *l, const struct sched_env *env, double eta, struct err *err)
@@ -14,8 +14,8 @@ wn_status wni_levels_init(struct levels *l, const struct sched_env *env, double 
     *l = (struct levels){.eta = eta};
     for (double r = env->min_resource; r < env->max_resource * (1 - SAME); r *= eta) {
         if (l->n == LEVELS_MAX)
-            return wni_fail(err, WN_EINVAL, "eta %.15g gives more than %d rungs between %.15g and %.15g", eta, LEVELS_MAX,
-                            env->min_resource, env->max_resource);
+            return wni_fail(err, WN_EINVAL, "eta %.15g gives more than %d rungs between %.15g and %.15g", eta,
+                            LEVELS_MAX, env->min_resource, env->max_resource);
         l->at[l->n++] = r;
     }
     l->at[l->n] = env->max_resource;
@@ -25,7 +25,8 @@ wn_status wni_levels_init(struct levels *l, const struct sched_env *env, double 
 size_t wni_levels_reached(const struct levels *l, size_t from, double resource)
 {
     size_t k = from;
-    while (k < l->n && resource >= l->at[k] * (1 - SAME)) k++;
+    while (k < l->n && resource >= l->at[k] * (1 - SAME))
+        k++;
     return k;
 }
 
@@ -40,6 +41,7 @@ double wni_bracket_size(const struct levels *l, size_t bracket)
     assert(bracket <= l->n);
     size_t halvings = l->n - bracket;
     double power = 1;
-    for (size_t i = 0; i < halvings; i++) power *= l->eta;
+    for (size_t i = 0; i < halvings; i++)
+        power *= l->eta;
     return ceil((double)(l->n + 1) * power / (double)(halvings + 1));
 }

@@ -1,7 +1,8 @@
 /* levels.h -- where the rungs are, and how many trials Hyperband's brackets begin with.
  *
- * Rungs lie at r_min eta^k, strictly below r_max: 1, 3, 9, 27, 81 for 1 to 100.  A trial that passes the last goes on to
- * r_max.  Bracket b of Hyperband leaves out the first b rungs: fewer trials, each given more before it is judged. */
+ * Rungs lie at r_min eta^k, strictly below r_max: 1, 3, 9, 27, 81 for 1 to 100.  A trial that passes the last
+ * goes on to r_max.  Bracket b of Hyperband leaves out the first b rungs: fewer trials, each given more
+ * before it is judged. */
 #ifndef WNI_SCHED_LEVELS_H
 #define WNI_SCHED_LEVELS_H
 
@@ -24,7 +25,8 @@ size_t wni_levels_reached(const struct levels *l, size_t from, double resource);
 /* Share of a rung's trials that fits through it: r_k / r_{k+1}. */
 double wni_levels_share(const struct levels *l, size_t k);
 
-/* Trials a bracket begins with (Li et al. 2018, Algorithm 1, with s = n - bracket): ceil((n+1)/(s+1) eta^s). */
+/* Trials a bracket begins with (Li et al. 2018, Algorithm 1, with s = n - bracket): ceil((n+1)/(s+1) eta^s).
+ */
 double wni_bracket_size(const struct levels *l, size_t bracket);
 
 #endif

@@ -1,13 +1,14 @@
-/* median.c -- the median stopping rule (Golovin, Solnik, Moitra, Kochanski, Karro, Sculley: "Google Vizier: A Service for
- * Black-Box Optimization", KDD 2017, section 3.2.2).
+/* median.c -- the median stopping rule (Golovin, Solnik, Moitra, Kochanski, Karro, Sculley: "Google Vizier: A
+ * Service for Black-Box Optimization", KDD 2017, section 3.2.2).
  *
- * A trial that reports at resource r is stopped if the best value it has reported is strictly worse than the median, over
- * the other trials that reported at r, of their averages up to r.
+ * A trial that reports at resource r is stopped if the best value it has reported is strictly worse than the
+ * median, over the other trials that reported at r, of their averages up to r.
  *
- * Differs from the paper: every trial that has reached r is compared with, not only completed ones (with early stopping
- * few are); nothing is stopped below `grace`, nor by fewer than `min_trials` others.  Trials meet where they report at
- * exactly the same resource.  Reports that do not go beyond the trial's last one are ignored.  A value that is not finite
- * makes the trial's average there +inf; a trial that just ends leaves its averages behind.
+ * Differs from the paper: every trial that has reached r is compared with, not only completed ones (with
+ * early stopping few are); nothing is stopped below `grace`, nor by fewer than `min_trials` others.  Trials
+ * meet where they report at exactly the same resource.  Reports that do not go beyond the trial's last one
+ * are ignored.  A value that is not finite makes the trial's average there +inf; a trial that just ends
+ * leaves its averages behind.
  *
  * O(log n) per report.  Memory: 32 bytes per trial, 8 per report (a rung for every resource). */
 #include "sched/sched.h"
@@ -49,7 +50,8 @@ struct median {
 
 static const struct opt_def median_opts[] = {
     OPT_REAL(struct median, grace, 1, 0, 1e300, "resource below which nothing is stopped"),
-    OPT_INT(struct median, min_trials, 5, 1, 1000000, "stop only where at least so many other trials reported"),
+    OPT_INT(struct median, min_trials, 5, 1, 1000000,
+            "stop only where at least so many other trials reported"),
     OPT_END,
 };
 
@@ -65,7 +67,8 @@ static wn_status init(void *self, const struct sched_env *env, struct err *err)
 static void release(void *self)
 {
     struct median *m = self;
-    for (size_t i = 0; i < m->n_meetings; i++) wni_quantile_rung_release(&m->meetings[i].averages);
+    for (size_t i = 0; i < m->n_meetings; i++)
+        wni_quantile_rung_release(&m->meetings[i].averages);
     free(m->meetings);
     free(m->slots);
     free(m->courses);
@@ -73,14 +76,17 @@ static void release(void *self)
 
 /* ---- resources ---- */
 
-/* The slot of this resource, or the free one where it belongs.  Resources are above 0, so equal ones have equal bits. */
+/* The slot of this resource, or the free one where it belongs.  Resources are above 0, so equal ones have
+ * equal bits. */
 static size_t find_slot(const struct median *m, const uint32_t *slots, size_t n_slots, double resource)
 {
     uint64_t bits;
     memcpy(&bits, &resource, sizeof bits);
-    bits *= UINT64_C(0x9e3779b97f4a7c15); /* 2^64 over the golden ratio: spreads small integers over the top bits */
+    bits *= UINT64_C(
+        0x9e3779b97f4a7c15); /* 2^64 over the golden ratio: spreads small integers over the top bits */
     size_t at = (size_t)(bits >> 32) & (n_slots - 1);
-    while (slots[at] && m->meetings[slots[at] - 1].resource != resource) at = (at + 1) & (n_slots - 1);
+    while (slots[at] && m->meetings[slots[at] - 1].resource != resource)
+        at = (at + 1) & (n_slots - 1);
     return at;
 }
 
@@ -103,7 +109,8 @@ static struct meeting *meet(struct median *m, double resource)
 {
     size_t slot = find_slot(m, m->slots, m->n_slots, resource);
     if (m->slots[slot]) return &m->meetings[m->slots[slot] - 1];
-    if (!wni_reserve((void **)&m->meetings, &m->meetings_cap, m->n_meetings + 1, sizeof *m->meetings)) return NULL;
+    if (!wni_reserve((void **)&m->meetings, &m->meetings_cap, m->n_meetings + 1, sizeof *m->meetings))
+        return NULL;
     if (!grow_slots(m)) return NULL;
     struct meeting *new = &m->meetings[m->n_meetings++];
     new->resource = resource;
@@ -136,7 +143,8 @@ static wn_status reserve(void *self, const struct history *h, const struct event
 }
 
 /* Against the others only: the trial's own average is not among them yet. */
-static bool is_worse_than_median(const struct median *m, const struct meeting *meeting, const struct course *c)
+static bool is_worse_than_median(const struct median *m, const struct meeting *meeting,
+                                 const struct course *c)
 {
     return meeting->resource >= m->grace &&
            wni_quantile_rung_count(&meeting->averages) >= (size_t)m->min_trials &&

@@ -15,7 +15,8 @@ static void push_value(struct value_heap *h, double x)
 {
     assert(h->n < h->cap);
     size_t i = h->n++;
-    for (size_t up; i > 0 && x < h->at[up = (i - 1) / 2]; i = up) h->at[i] = h->at[up];
+    for (size_t up; i > 0 && x < h->at[up = (i - 1) / 2]; i = up)
+        h->at[i] = h->at[up];
     h->at[i] = x;
 }
 
@@ -57,7 +58,8 @@ static bool reserve_values(struct value_heap *h, size_t more)
     return wni_reserve((void **)&h->at, &h->cap, h->n + more, sizeof *h->at);
 }
 
-/* Whatever side a value goes to, one may have to cross: each side can grow by the newcomer and by the one that crosses. */
+/* Whatever side a value goes to, one may have to cross: each side can grow by the newcomer and by the one
+ * that crosses. */
 wn_status wni_quantile_rung_reserve(struct quantile_rung *r, struct err *err)
 {
     return reserve_values(&r->kept, 2) && reserve_values(&r->rest, 2) ? WN_OK : wni_fail_memory(err);
@@ -71,8 +73,10 @@ void wni_quantile_rung_add(struct quantile_rung *r, double value)
         push_value(&r->kept, -value);
     else
         push_value(&r->rest, value);
-    while (r->kept.n < kept) push_value(&r->kept, -pop_value(&r->rest));
-    while (r->kept.n > kept) push_value(&r->rest, -pop_value(&r->kept));
+    while (r->kept.n < kept)
+        push_value(&r->kept, -pop_value(&r->rest));
+    while (r->kept.n > kept)
+        push_value(&r->rest, -pop_value(&r->kept));
 }
 
 double wni_quantile_rung_cut(const struct quantile_rung *r)
@@ -99,10 +103,12 @@ static bool is_above(const double *values, enum side side, uint32_t a, uint32_t 
     return side == BEST_ON_TOP ? is_better(values, a, b) : is_better(values, b, a);
 }
 
-static inline void push_entry(const double *values, enum side side, uint32_t *heap, uint32_t *n, uint32_t entry)
+static inline void push_entry(const double *values, enum side side, uint32_t *heap, uint32_t *n,
+                              uint32_t entry)
 {
     uint32_t i = (*n)++;
-    for (uint32_t up; i > 0 && is_above(values, side, entry, heap[up = (i - 1) / 2]); i = up) heap[i] = heap[up];
+    for (uint32_t up; i > 0 && is_above(values, side, entry, heap[up = (i - 1) / 2]); i = up)
+        heap[i] = heap[up];
     heap[i] = entry;
 }
 
@@ -150,7 +156,8 @@ wn_status wni_promotion_rung_reserve(struct promotion_rung *r, struct err *err)
     size_t cap = r->cap ? 2 * r->cap : 8;
     bool fine = resize((void **)&r->values, cap, sizeof *r->values) &&
                 resize((void **)&r->trials, cap, sizeof *r->trials) &&
-                resize((void **)&r->kept, cap, sizeof *r->kept) && resize((void **)&r->rest, cap, sizeof *r->rest) &&
+                resize((void **)&r->kept, cap, sizeof *r->kept) &&
+                resize((void **)&r->rest, cap, sizeof *r->rest) &&
                 resize((void **)&r->waiting, cap, sizeof *r->waiting);
     if (!fine) return wni_fail_memory(err);
     r->cap = cap;
@@ -185,8 +192,8 @@ void wni_promotion_rung_wait(struct promotion_rung *r, uint32_t entry)
     push_entry(r->values, BEST_ON_TOP, r->waiting, &r->n_waiting, entry);
 }
 
-/* Entries leave in any order (another worker may have been faster), so those inside the heap are only marked, and cleared
- * away when they come to the top.  Each is cleared once: O(log n) amortised. */
+/* Entries leave in any order (another worker may have been faster), so those inside the heap are only marked,
+ * and cleared away when they come to the top.  Each is cleared once: O(log n) amortised. */
 void wni_promotion_rung_leave(struct promotion_rung *r, uint32_t entry)
 {
     r->trials[entry] = TRIAL_NONE;

@@ -1,21 +1,23 @@
-/* sync.c -- synchronous successive halving (Jamieson, Talwalkar, AISTATS 2016) and Hyperband (Li, Jamieson, DeSalvo,
- * Rostamizadeh, Talwalkar, JMLR 2018).
+/* sync.c -- synchronous successive halving (Jamieson, Talwalkar, AISTATS 2016) and Hyperband (Li, Jamieson,
+ * DeSalvo, Rostamizadeh, Talwalkar, JMLR 2018).
  *
- * A bracket is a tournament: eta^K trials run to r_min, and when the last of them has arrived the best 1/eta go on to the
- * next rung, and so on up to r_max (levels.h; K rungs).  For r_min 1, r_max 9, eta 3:
+ * A bracket is a tournament: eta^K trials run to r_min, and when the last of them has arrived the best 1/eta
+ * go on to the next rung, and so on up to r_max (levels.h; K rungs).  For r_min 1, r_max 9, eta 3:
  *
  *     9 trials to 1  ->  best 3 to 3  ->  best 1 to 9
  *
- * With `brackets` above 1 they are opened in Hyperband's order, the one with the most halving first, then around again.
+ * With `brackets` above 1 they are opened in Hyperband's order, the one with the most halving first, then
+ * around again.
  *
- * Differs from the papers in that nobody idles: a worker with nothing to promote starts the next bracket, so several are
- * under way at once and each decides on its own members only.  Promoted trials go before new ones, first decided first.
- * Trials join the newest bracket in the order of asking, enqueued ones too.  A member that ends before its rung, for
- * whatever reason, counts as worst there, and a promoted one that ends before it is resumed counts as worst at the next:
- * every rung fills up, so no bracket waits for ever.  One that pauses before its rung is handed out again at once.
+ * Differs from the papers in that nobody idles: a worker with nothing to promote starts the next bracket, so
+ * several are under way at once and each decides on its own members only.  Promoted trials go before new
+ * ones, first decided first. Trials join the newest bracket in the order of asking, enqueued ones too.  A
+ * member that ends before its rung, for whatever reason, counts as worst there, and a promoted one that ends
+ * before it is resumed counts as worst at the next: every rung fills up, so no bracket waits for ever.  One
+ * that pauses before its rung is handed out again at once.
  *
- * A rung is sorted once when it is full, which is O(log n) per member; everything else is O(1).  Memory: 20 bytes per member
- * of a bracket under way, 16 per trial. */
+ * A rung is sorted once when it is full, which is O(log n) per member; everything else is O(1).  Memory: 20
+ * bytes per member of a bracket under way, 16 per trial. */
 #include "sched/sched.h"
 
 #include "base/mem.h"
@@ -47,11 +49,11 @@ struct member {
 };
 
 struct bracket {
-    double size;            /* n eta^-i: members of the current rung before rounding down (Li et al., Algorithm 1) */
-    uint32_t quota;         /* members of the current rung */
-    uint32_t n;             /* those that have arrived */
-    size_t k;               /* current rung */
-    double *values;         /* by arrival; NULL: no rung left to decide, its members run to the end */
+    double size;    /* n eta^-i: members of the current rung before rounding down (Li et al., Algorithm 1) */
+    uint32_t quota; /* members of the current rung */
+    uint32_t n;     /* those that have arrived */
+    size_t k;       /* current rung */
+    double *values; /* by arrival; NULL: no rung left to decide, its members run to the end */
     uint32_t *trials;       /* by arrival; TRIAL_NONE: failed or gone */
     uint32_t *order, *work; /* for sorting; these three share the allocation of `values` */
 };
@@ -76,8 +78,10 @@ struct sync {
 };
 
 static const struct opt_def sync_opts[] = {
-    OPT_REAL(struct sync, eta, 3, 1.1, 1000, "reduction factor: one in eta goes on, to eta times the resource"),
-    OPT_INT(struct sync, brackets, 1, 1, LEVELS_MAX + 1, "Hyperband brackets (at most one per rung and one without)"),
+    OPT_REAL(struct sync, eta, 3, 1.1, 1000,
+             "reduction factor: one in eta goes on, to eta times the resource"),
+    OPT_INT(struct sync, brackets, 1, 1, LEVELS_MAX + 1,
+            "Hyperband brackets (at most one per rung and one without)"),
     OPT_END,
 };
 
@@ -92,8 +96,9 @@ static wn_status init(void *self, const struct sched_env *env, struct err *err)
     for (size_t b = 0; b < s->n_kinds; b++) {
         double size = wni_bracket_size(&s->levels, b);
         if (size > BRACKET_MAX)
-            return wni_fail(err, WN_EINVAL, "eta %.15g gives a bracket of %.0f trials between %.15g and %.15g", s->eta,
-                            size, env->min_resource, env->max_resource);
+            return wni_fail(err, WN_EINVAL,
+                            "eta %.15g gives a bracket of %.0f trials between %.15g and %.15g", s->eta, size,
+                            env->min_resource, env->max_resource);
     }
     return WN_OK;
 }
@@ -101,7 +106,8 @@ static wn_status init(void *self, const struct sched_env *env, struct err *err)
 static void release(void *self)
 {
     struct sync *s = self;
-    for (size_t i = 0; i < s->n_open; i++) free(s->open[i].values);
+    for (size_t i = 0; i < s->n_open; i++)
+        free(s->open[i].values);
     free(s->open);
     free(s->spare);
     free(s->members);
@@ -136,7 +142,8 @@ static wn_status reserve(void *self, const struct history *h, const struct event
     if (!wni_reserve((void **)&s->members, &s->members_cap, (size_t)e->trial + 1, sizeof *s->members))
         return wni_fail_memory(err);
     if (s->room || s->spare) return WN_OK;
-    if (!wni_reserve((void **)&s->open, &s->open_cap, s->n_open + 1, sizeof *s->open)) return wni_fail_memory(err);
+    if (!wni_reserve((void **)&s->open, &s->open_cap, s->n_open + 1, sizeof *s->open))
+        return wni_fail_memory(err);
     s->spare_size = (uint32_t)wni_bracket_size(&s->levels, s->n_open % s->n_kinds);
     s->spare = malloc(wni_size_mul(s->spare_size, sizeof(double) + 3 * sizeof(uint32_t)));
     return s->spare ? WN_OK : wni_fail_memory(err);
@@ -171,8 +178,8 @@ static void add(struct bracket *b, double value, uint32_t trial)
     b->trials[b->n++] = trial;
 }
 
-/* The rung is full: the best go on, ties to the earlier arrival, and those of them that are gone count as worst at the
- * next rung. */
+/* The rung is full: the best go on, ties to the earlier arrival, and those of them that are gone count as
+ * worst at the next rung. */
 static void decide(struct sync *s, const struct history *h, struct bracket *b)
 {
     uint32_t promoted = (uint32_t)(b->size /= s->eta), gone = 0;
@@ -191,7 +198,8 @@ static void decide(struct sync *s, const struct history *h, struct bracket *b)
     b->k++;
     b->n = 0;
     b->quota = promoted;
-    while (gone-- > 0) add(b, INFINITY, TRIAL_NONE);
+    while (gone-- > 0)
+        add(b, INFINITY, TRIAL_NONE);
 }
 
 /* A member has reached the current rung, or never will (TRIAL_NONE). */
@@ -200,7 +208,8 @@ static void arrive(struct sync *s, const struct history *h, struct bracket *b, d
     if (!b->values) return;
     if (trial != TRIAL_NONE) s->members[trial].place = b->n;
     add(b, value, trial);
-    while (b->n == b->quota && b->k < s->levels.n && b->quota) decide(s, h, b);
+    while (b->n == b->quota && b->k < s->levels.n && b->quota)
+        decide(s, h, b);
     if (b->k == s->levels.n || !b->quota) close_bracket(b);
 }
 
@@ -266,16 +275,22 @@ static wn_decision observe(void *self, const struct history *h, const struct eve
 {
     struct sync *s = self;
     switch (e->kind) {
-    case EVENT_REPORT: return on_report(s, h, e);
-    case EVENT_ASK: on_ask(s, e->trial); break;
-    case EVENT_RESUME: on_resume(s, e->trial); break;
+    case EVENT_REPORT:
+        return on_report(s, h, e);
+    case EVENT_ASK:
+        on_ask(s, e->trial);
+        break;
+    case EVENT_RESUME:
+        on_resume(s, e->trial);
+        break;
     case EVENT_FINISH:
         if (e->state == WN_PAUSED)
             on_pause(s, e->trial);
         else
             on_end(s, h, e->trial);
         break;
-    case EVENT_ENQUEUE: break;
+    case EVENT_ENQUEUE:
+        break;
     }
     return WN_CONTINUE;
 }

@@ -1,8 +1,8 @@
-/* grid.c -- every combination in order, the last parameter fastest; continuous parameters at `points` evenly spaced values
- * of their scale.
+/* grid.c -- every combination in order, the last parameter fastest; continuous parameters at `points` evenly
+ * spaced values of their scale.
  *
- * The state is a cursor into the grid: configurations before it have all been asked, because the set of asked ones only
- * grows.  Enqueued configurations that lie on the grid are thus not repeated. */
+ * The state is a cursor into the grid: configurations before it have all been asked, because the set of asked
+ * ones only grows.  Enqueued configurations that lie on the grid are thus not repeated. */
 #include "search/search.h"
 
 #include "core/encode.h"
@@ -45,7 +45,8 @@ static wn_status init(void *self, const struct search_env *env, struct err *err)
     g->size = 1;
     for (size_t i = 0; i < env->space->n; i++) {
         uint64_t length = axis_length(g, &env->space->params[i]);
-        if (g->size > UINT64_MAX / length) return wni_fail(err, WN_EINVAL, "the grid has more than 2^64 points");
+        if (g->size > UINT64_MAX / length)
+            return wni_fail(err, WN_EINVAL, "the grid has more than 2^64 points");
         g->size *= length;
     }
     return WN_OK;

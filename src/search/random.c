@@ -1,4 +1,5 @@
-/* random.c -- random search: uniform in the declared scales, no configuration twice (Bergstra & Bengio, JMLR 2012). */
+/* random.c -- random search: uniform in the declared scales, no configuration twice (Bergstra & Bengio, JMLR
+ * 2012). */
 #include "search/search.h"
 
 struct random {

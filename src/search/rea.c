@@ -1,10 +1,10 @@
-/* rea.c -- regularised evolution (Real, Aggarwal, Huang, Le: "Regularized Evolution for Image Classifier Architecture
- * Search", AAAI 2019).
+/* rea.c -- regularised evolution (Real, Aggarwal, Huang, Le: "Regularized Evolution for Image Classifier
+ * Architecture Search", AAAI 2019).
  *
- * The population is the last `population` observed trials, so old ones die of age however good they are.  `sample` of them
- * are drawn with replacement; the best, mutated in one parameter, is the proposal.  Below a full population: random.
- * Differs from the paper in not proposing a configuration twice: a mutant that was asked before is drawn again, and after
- * `MUTATIONS` attempts gives way to a random configuration. */
+ * The population is the last `population` observed trials, so old ones die of age however good they are.
+ * `sample` of them are drawn with replacement; the best, mutated in one parameter, is the proposal.  Below a
+ * full population: random. Differs from the paper in not proposing a configuration twice: a mutant that was
+ * asked before is drawn again, and after `MUTATIONS` attempts gives way to a random configuration. */
 #include "search/search.h"
 
 #include "base/mem.h"
@@ -18,7 +18,7 @@ enum { MUTATIONS = 1000 };
 struct rea {
     const struct search_env *env;
     int population, sample;
-    uint32_t *ring;    /* trials in the order of their first observation; slot = n_observed % population */
+    uint32_t *ring; /* trials in the order of their first observation; slot = n_observed % population */
     size_t n_observed;
 };
 
@@ -36,7 +36,8 @@ static wn_status init(void *self, const struct search_env *env, struct err *err)
     return r->ring ? WN_OK : wni_fail_memory(err);
 }
 
-/* A trial joins once, when its first observation comes: with its first report under multi-fidelity, else at completion. */
+/* A trial joins once, when its first observation comes: with its first report under multi-fidelity, else at
+ * completion. */
 static void observe(void *self, const struct history *h, const struct event *e)
 {
     struct rea *r = self;
@@ -47,7 +48,8 @@ static void observe(void *self, const struct history *h, const struct event *e)
     r->ring[r->n_observed++ % (size_t)r->population] = e->trial;
 }
 
-/* The best of `sample` draws; the first drawn wins ties.  A member that failed after it joined loses to anyone. */
+/* The best of `sample` draws; the first drawn wins ties.  A member that failed after it joined loses to
+ * anyone. */
 static uint32_t draw_parent(const struct rea *r, const struct history *h, struct rng *rng)
 {
     uint32_t parent = TRIAL_NONE;
@@ -73,7 +75,8 @@ static wn_status suggest(void *self, const struct history *h, uint32_t trial, do
     (void)err;
     struct rea *r = self;
     const struct space *space = r->env->space;
-    if (r->n_observed < (size_t)r->population || space->n == 0) return wni_search_random(r->env, h, trial, config);
+    if (r->n_observed < (size_t)r->population || space->n == 0)
+        return wni_search_random(r->env, h, trial, config);
     struct rng rng = wni_rng_stream(r->env->seed, trial, STREAM_SEARCH);
     uint32_t parent = draw_parent(r, h, &rng);
     for (int i = 0; i < MUTATIONS && parent != TRIAL_NONE; i++) {

@@ -63,8 +63,8 @@ void wni_searcher_release(struct searcher *s)
 
 enum { BLIND_DRAWS = 100 };
 
-/* The r-th configuration not seen yet, in index order.  O(size), so only for the few that are left when blind draws keep
- * hitting seen ones: with 100 draws failing, more than 9 in 10 have been asked. */
+/* The r-th configuration not seen yet, in index order.  O(size), so only for the few that are left when blind
+ * draws keep hitting seen ones: with 100 draws failing, more than 9 in 10 have been asked. */
 static void nth_unseen(const struct space *space, const struct history *h, uint64_t r, double *config)
 {
     for (uint64_t index = 0; index < space->size; index++) {
@@ -73,7 +73,8 @@ static void nth_unseen(const struct space *space, const struct history *h, uint6
     }
 }
 
-wn_status wni_search_random(const struct search_env *env, const struct history *h, uint32_t trial, double *config)
+wn_status wni_search_random(const struct search_env *env, const struct history *h, uint32_t trial,
+                            double *config)
 {
     const struct space *space = env->space;
     if (space->size && h->n_distinct >= space->size) return WN_EXHAUSTED;
@@ -83,10 +84,12 @@ wn_status wni_search_random(const struct search_env *env, const struct history *
         if (!wni_history_seen(h, config)) return WN_OK;
     }
     if (space->size) nth_unseen(space, h, wni_rng_below(&rng, space->size - h->n_distinct), config);
-    return WN_OK; /* an infinite space that repeats itself 100 times over is as good as finite: accept the repeat */
+    return WN_OK; /* an infinite space that repeats itself 100 times over is as good as finite: accept the
+                     repeat */
 }
 
-bool wni_search_observation(const struct search_env *env, const struct history *h, uint32_t trial, double *value)
+bool wni_search_observation(const struct search_env *env, const struct history *h, uint32_t trial,
+                            double *value)
 {
     if (!env->partial && h->trials[trial].state != WN_COMPLETE) return false;
     return wni_history_last(h, trial, value, NULL);

@@ -1,8 +1,9 @@
-/* memory.c -- no store at all: the log lives in the study's own history and is gone with the process.  Nobody else can
- * write to it, so there is never anything to read. */
+/* memory.c -- no store at all: the log lives in the study's own history and is gone with the process.  Nobody
+ * else can write to it, so there is never anything to read. */
 #include "store/store.h"
 
-static wn_status open_memory(const char *address, const char *name, const struct space *space, void **self, struct err *err)
+static wn_status open_memory(const char *address, const char *name, const struct space *space, void **self,
+                             struct err *err)
 {
     (void)name, (void)space;
     *self = NULL;
@@ -17,8 +18,8 @@ static wn_status append(void *self, const struct event *e, struct err *err)
 }
 
 static wn_status read_events(void *self, uint64_t position,
-                             wn_status (*take)(void *context, const struct event *e, struct err *err), void *context,
-                             struct err *err)
+                             wn_status (*take)(void *context, const struct event *e, struct err *err),
+                             void *context, struct err *err)
 {
     (void)self, (void)position, (void)take, (void)context, (void)err;
     return WN_OK;

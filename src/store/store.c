@@ -30,7 +30,8 @@ static const char *scheme_at(size_t i)
     return stores[i]->scheme;
 }
 
-wn_status wni_store_open(struct store *s, const char *url, const char *name, const struct space *space, struct err *err)
+wn_status wni_store_open(struct store *s, const char *url, const char *name, const struct space *space,
+                         struct err *err)
 {
     *s = (struct store){0};
     char scheme[32];

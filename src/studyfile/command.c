@@ -49,7 +49,8 @@ static wn_status take_escaped(struct splitter *s)
     return WN_OK;
 }
 
-/* Redirections, pipes and lists: someone expects a shell, and would wonder why the program got them as arguments. */
+/* Redirections, pipes and lists: someone expects a shell, and would wonder why the program got them as
+ * arguments. */
 static bool is_for_shell(const char *word)
 {
     const char *rest = word + strspn(word, "012");
@@ -71,7 +72,8 @@ static wn_status take_word(struct splitter *s)
             st = *s->at == '\\' ? take_escaped(s) : take_quoted(s, *s->at);
     }
     if (st || !s->bare || !is_for_shell(wni_buf_text(&s->word))) return st;
-    wni_fail(&s->mistake->err, WN_EINVAL, "'%.64s' means something to a shell only; set 'shell: true' or quote it",
+    wni_fail(&s->mistake->err, WN_EINVAL,
+             "'%.64s' means something to a shell only; set 'shell: true' or quote it",
              wni_buf_text(&s->word));
     return fail_at(s->mistake, start);
 }
@@ -118,7 +120,8 @@ struct piece {
     size_t length;
 };
 
-/* The piece at *at, which moves behind it.  One scanner serves checking and expanding, so they cannot disagree. */
+/* The piece at *at, which moves behind it.  One scanner serves checking and expanding, so they cannot
+ * disagree. */
 static struct piece next_piece(const char **at)
 {
     const char *from = *at;
@@ -179,11 +182,13 @@ wn_status wni_command_check(const char *text, const struct command_names *names,
         if (p.kind == PIECE_END) return WN_OK;
         if (p.kind == PIECE_TEXT) continue;
         if (p.kind == PIECE_WRONG)
-            wni_fail(&mistake->err, WN_EINVAL, "'%c' without its partner; write %c%c for a brace", *start, *start, *start);
+            wni_fail(&mistake->err, WN_EINVAL, "'%c' without its partner; write %c%c for a brace", *start,
+                     *start, *start);
         else if (!is_known(&p, names))
             tell_unknown(&p, names, &mistake->err);
         else if (p.length > 9 && !memcmp(p.text, "resource.", 9) && !names->has_resource)
-            wni_fail(&mistake->err, WN_EINVAL, "placeholder {%.*s} needs 'resource' in the study", (int)p.length, p.text);
+            wni_fail(&mistake->err, WN_EINVAL, "placeholder {%.*s} needs 'resource' in the study",
+                     (int)p.length, p.text);
         else
             continue;
         return fail_at(mistake, (size_t)(start - text));
@@ -246,8 +251,8 @@ static wn_status expand_word(const char *word, const struct command_values *v, b
     }
 }
 
-wn_status wni_command_expand(const struct command *command, const struct command_values *values, struct arena *arena,
-                             const char *const **argv, struct err *err)
+wn_status wni_command_expand(const struct command *command, const struct command_values *values,
+                             struct arena *arena, const char *const **argv, struct err *err)
 {
     size_t before = command->shell ? 2 : 0;
     const char **words = arena_new(arena, const char *, before + command->n + 1);
@@ -261,7 +266,8 @@ wn_status wni_command_expand(const struct command *command, const struct command
     for (size_t i = 0; i < command->n && !st; i++) {
         wni_buf_clear(&word);
         st = expand_word(command->words[i], values, command->shell, &word, err);
-        if (!st && !(words[before + i] = wni_arena_strdup(arena, wni_buf_text(&word)))) st = wni_fail_memory(err);
+        if (!st && !(words[before + i] = wni_arena_strdup(arena, wni_buf_text(&word))))
+            st = wni_fail_memory(err);
     }
     wni_buf_release(&word);
     if (!st) *argv = words;

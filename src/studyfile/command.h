@@ -1,7 +1,8 @@
 /* command.h -- the command a trial runs: words with {placeholders}, no shell unless asked for.
  *
- * Placeholders are {NAME} for each parameter, {resource.min}, {resource.max} and {trial}; {{ and }} are the braces
- * themselves.  They are checked when the study file is read, so expanding cannot meet an unknown one. */
+ * Placeholders are {NAME} for each parameter, {resource.min}, {resource.max} and {trial}; {{ and }} are the
+ * braces themselves.  They are checked when the study file is read, so expanding cannot meet an unknown one.
+ */
 #ifndef WNI_STUDYFILE_COMMAND_H
 #define WNI_STUDYFILE_COMMAND_H
 
@@ -19,9 +20,9 @@ struct command_mistake {
     struct err err;
 };
 
-/* Splits a line into words as a shell would: blanks and newlines part them, '...' is literal, in "..." a backslash escapes
- * " and \, elsewhere any character.  Words that only a shell understands (| > && ...) are refused.  *words is in the arena.
- * WN_EINVAL: mistake says what and where. */
+/* Splits a line into words as a shell would: blanks and newlines part them, '...' is literal, in "..." a
+ * backslash escapes " and \, elsewhere any character.  Words that only a shell understands (| > && ...) are
+ * refused.  *words is in the arena. WN_EINVAL: mistake says what and where. */
 wn_status wni_command_split(const char *line, struct arena *arena, const char *const **words, size_t *n,
                             struct command_mistake *mistake);
 
@@ -32,8 +33,8 @@ struct command_names {
     bool has_resource; /* the study has a resource */
 };
 
-/* Looks at the placeholders of a text from *offset on.  WN_OK: they are all right.  WN_EINVAL: mistake tells the next that
- * is not, and *offset is behind it, so that a loop finds all. */
+/* Looks at the placeholders of a text from *offset on.  WN_OK: they are all right.  WN_EINVAL: mistake tells
+ * the next that is not, and *offset is behind it, so that a loop finds all. */
 wn_status wni_command_check(const char *text, const struct command_names *names, size_t *offset,
                             struct command_mistake *mistake);
 
@@ -45,9 +46,9 @@ struct command_values {
     int64_t trial;
 };
 
-/* The argument vector for one trial, NULL-terminated, in the arena.  For a shell it is /bin/sh -c LINE, with values quoted
- * where the shell would see more in them than text. */
-wn_status wni_command_expand(const struct command *command, const struct command_values *values, struct arena *arena,
-                             const char *const **argv, struct err *err);
+/* The argument vector for one trial, NULL-terminated, in the arena.  For a shell it is /bin/sh -c LINE, with
+ * values quoted where the shell would see more in them than text. */
+wn_status wni_command_expand(const struct command *command, const struct command_values *values,
+                             struct arena *arena, const char *const **argv, struct err *err);
 
 #endif

@@ -1,7 +1,8 @@
 /* studyfile.h -- a study as a person writes it down, read and checked.
  *
- * Everything `winnow run` needs to know is in struct studyfile, with defaults filled in.  Reading reports every mistake in
- * one pass, each with its place and what was expected.  docs/manual/study-file.md explains the keys. */
+ * Everything `winnow run` needs to know is in struct studyfile, with defaults filled in.  Reading reports
+ * every mistake in one pass, each with its place and what was expected.  docs/manual/study-file.md explains
+ * the keys. */
 #ifndef WNI_STUDYFILE_STUDYFILE_H
 #define WNI_STUDYFILE_STUDYFILE_H
 
@@ -56,8 +57,9 @@ struct studyfile {
     size_t n_env;
 };
 
-/* Reads and checks.  WN_OK: the study is complete.  WN_EINVAL: `problems` (empty before, its file name is set here to the
- * document's) holds every mistake, sorted.  WN_ENOMEM.  On failure the study is empty; release is fine either way. */
+/* Reads and checks.  WN_OK: the study is complete.  WN_EINVAL: `problems` (empty before, its file name is set
+ * here to the document's) holds every mistake, sorted.  WN_ENOMEM.  On failure the study is empty; release is
+ * fine either way. */
 wn_status wni_studyfile_read(struct studyfile *study, const struct document *doc, struct problems *problems);
 void wni_studyfile_release(struct studyfile *study);
 

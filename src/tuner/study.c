@@ -24,16 +24,19 @@ static wn_status join_options(struct study *s, const char *const lists[2], struc
     return WN_OK;
 }
 
-static wn_status check_resources(const struct study_setup *setup, const struct scheduler_ops *ops, struct sched_env *env,
-                                 struct err *err)
+static wn_status check_resources(const struct study_setup *setup, const struct scheduler_ops *ops,
+                                 struct sched_env *env, struct err *err)
 {
     double min = setup->min_resource, max = setup->max_resource;
     if (!(min >= 0) || !(max >= 0) || isinf(min) || isinf(max))
         return wni_fail(err, WN_EINVAL, "resource: bounds must be finite numbers, 0 or above");
     if (min == 0) min = max > 0 && max < 1 ? max : 1;
     if (max == 0 && ops->stops_early)
-        return wni_fail(err, WN_EINVAL, "scheduler '%s' needs a largest resource (how many epochs a full run has)", ops->name);
-    if (max > 0 && min > max) return wni_fail(err, WN_EINVAL, "resource: min %.15g is above max %.15g", min, max);
+        return wni_fail(err, WN_EINVAL,
+                        "scheduler '%s' needs a largest resource (how many epochs a full run has)",
+                        ops->name);
+    if (max > 0 && min > max)
+        return wni_fail(err, WN_EINVAL, "resource: min %.15g is above max %.15g", min, max);
     env->min_resource = min;
     env->max_resource = max > 0 ? max : INFINITY;
     return WN_OK;
@@ -49,7 +52,8 @@ static wn_status open_parts(struct study *s, const struct study_setup *setup, st
     if (!st) st = join_options(s, setup->options, err);
     if (!st) st = check_resources(setup, sched, &s->sched_env, err);
     s->sched_env.seed = setup->seed;
-    s->search_env = (struct search_env){.space = &s->space, .seed = setup->seed, .partial = sched->stops_early};
+    s->search_env =
+        (struct search_env){.space = &s->space, .seed = setup->seed, .partial = sched->stops_early};
     if (!st) st = wni_scheduler_open(&s->scheduler, sched, s->options, &s->sched_env, err);
     if (!st) st = wni_searcher_open(&s->searcher, search, s->options, &s->search_env, err);
     return st;
@@ -61,7 +65,8 @@ static wn_status take_stored(void *context, const struct event *e, struct err *e
     return wni_study_apply(context, e, &ignored, err);
 }
 
-wn_status wni_study_open(struct study *s, const struct study_setup *setup, struct store *store, struct err *err)
+wn_status wni_study_open(struct study *s, const struct study_setup *setup, struct store *store,
+                         struct err *err)
 {
     *s = (struct study){.store = *store, .sign = setup->goal == WN_MAXIMIZE ? -1 : 1};
     *store = (struct store){0};
@@ -90,9 +95,11 @@ static wn_status prepare(struct study *s, const struct event *e, struct err *err
 {
     wn_status st = wni_history_check(&s->history, e, err);
     if (!st) st = wni_history_reserve(&s->history, e, err);
-    if (!st && e->kind == EVENT_ASK && !wni_reserve((void **)&s->decisions, &s->decisions_cap, s->history.n_trials + 1, 1))
+    if (!st && e->kind == EVENT_ASK &&
+        !wni_reserve((void **)&s->decisions, &s->decisions_cap, s->history.n_trials + 1, 1))
         st = wni_fail_memory(err);
-    if (!st && s->scheduler.ops->reserve) st = s->scheduler.ops->reserve(s->scheduler.self, &s->history, e, err);
+    if (!st && s->scheduler.ops->reserve)
+        st = s->scheduler.ops->reserve(s->scheduler.self, &s->history, e, err);
     return st;
 }
 
@@ -128,7 +135,8 @@ static wn_status happen(struct study *s, const struct event *e, wn_decision *dec
 
 /* ---- ask ---- */
 
-static wn_status resume_paused(struct study *s, uint32_t trial, double now, struct handout *out, struct err *err)
+static wn_status resume_paused(struct study *s, uint32_t trial, double now, struct handout *out,
+                               struct err *err)
 {
     struct event e = {.kind = EVENT_RESUME, .trial = trial, .time = now};
     double value;
@@ -140,8 +148,8 @@ static wn_status resume_paused(struct study *s, uint32_t trial, double now, stru
     return WN_OK;
 }
 
-static wn_status start_new(struct study *s, const double *config, bool queued, double now, struct handout *out,
-                           struct err *err)
+static wn_status start_new(struct study *s, const double *config, bool queued, double now,
+                           struct handout *out, struct err *err)
 {
     struct event e = {.kind = EVENT_ASK,
                       .queued = queued,
@@ -171,13 +179,17 @@ static wn_status propose(struct study *s, double now, struct handout *out, struc
 wn_status wni_study_ask(struct study *s, double now, struct handout *out, struct err *err)
 {
     struct history *h = &s->history;
-    if (h->queue_head < h->n_queue) return start_new(s, h->queue + h->queue_head * s->space.n, true, now, out, err);
+    if (h->queue_head < h->n_queue)
+        return start_new(s, h->queue + h->queue_head * s->space.n, true, now, out, err);
     struct job job = {.kind = JOB_NEW};
     if (s->scheduler.ops->next) job = s->scheduler.ops->next(s->scheduler.self, h);
     switch (job.kind) {
-    case JOB_WAIT: return WN_WAIT;
-    case JOB_RESUME: return resume_paused(s, job.trial, now, out, err);
-    case JOB_NEW: break;
+    case JOB_WAIT:
+        return WN_WAIT;
+    case JOB_RESUME:
+        return resume_paused(s, job.trial, now, out, err);
+    case JOB_NEW:
+        break;
     }
     return propose(s, now, out, err);
 }
@@ -200,13 +212,15 @@ static wn_state fitting_state(const struct study *s, uint32_t trial, wn_state st
     if (t->broken || t->n_reports == 0) return WN_FAILED; /* nothing to learn from it */
     double reached = s->history.resources[t->furthest - 1];
     if (state == WN_COMPLETE && s->decisions[trial] == WN_PAUSE) return WN_PAUSED;
-    if (state == WN_COMPLETE && s->decisions[trial] == WN_STOP && reached < s->sched_env.max_resource) return WN_STOPPED;
+    if (state == WN_COMPLETE && s->decisions[trial] == WN_STOP && reached < s->sched_env.max_resource)
+        return WN_STOPPED;
     return state;
 }
 
 wn_status wni_study_finish(struct study *s, uint32_t trial, wn_state state, double now, struct err *err)
 {
-    struct event e = {.kind = EVENT_FINISH, .trial = trial, .state = fitting_state(s, trial, state), .time = now};
+    struct event e = {
+        .kind = EVENT_FINISH, .trial = trial, .state = fitting_state(s, trial, state), .time = now};
     wn_decision ignored;
     return happen(s, &e, &ignored, err);
 }

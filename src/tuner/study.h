@@ -1,9 +1,9 @@
 /* study.h -- a study as a machine: ask, report, finish.
  *
- * It joins a history, a searcher, a scheduler and a store.  Every change is one event that goes the same way, whether it comes
- * from the public library, the simulator, a worker process or a replay: check, make room, append to the store, append to the
- * history, tell searcher and scheduler.  Only the steps before the store's append may fail, so an event either happened
- * everywhere or nowhere. */
+ * It joins a history, a searcher, a scheduler and a store.  Every change is one event that goes the same way,
+ * whether it comes from the public library, the simulator, a worker process or a replay: check, make room,
+ * append to the store, append to the history, tell searcher and scheduler.  Only the steps before the store's
+ * append may fail, so an event either happened everywhere or nowhere. */
 #ifndef WNI_TUNER_STUDY_H
 #define WNI_TUNER_STUDY_H
 
@@ -43,7 +43,8 @@ struct handout {
 };
 
 /* Takes over `store` (also on failure) and replays what it holds. */
-wn_status wni_study_open(struct study *s, const struct study_setup *setup, struct store *store, struct err *err);
+wn_status wni_study_open(struct study *s, const struct study_setup *setup, struct store *store,
+                         struct err *err);
 void wni_study_release(struct study *s);
 
 /* WN_WAIT, WN_EXHAUSTED: see winnow.h.  `now` is only noted. */

@@ -1,6 +1,7 @@
 /* tuner.h -- the loop: keep the workers busy, pass reports on, carry decisions out.
  *
- * It is the same loop for simulation and for real processes: time, processes and results belong to the backend. */
+ * It is the same loop for simulation and for real processes: time, processes and results belong to the
+ * backend. */
 #ifndef WNI_TUNER_TUNER_H
 #define WNI_TUNER_TUNER_H
 

@@ -16,6 +16,7 @@
 #include "sched/sched.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -203,7 +204,7 @@ static inline struct event chance_event(struct chance *c, const struct world *w,
     for (;;) {
         double u = wni_rng_uniform(&c->rng);
         struct event e = {.kind = EVENT_REPORT, .config = config};
-        size_t window = h->n_trials < 12 ? h->n_trials : 12;
+        size_t window = h->n_trials < 12 || u < 0.4 ? h->n_trials : 12; /* the newest, or any */
         struct job job = world_next(w);
         if (u < 0.1 || !window) {
             e.kind = job.kind == JOB_RESUME ? EVENT_RESUME : EVENT_ASK;

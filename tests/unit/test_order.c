@@ -95,7 +95,7 @@ static void sorts_every_shape(void **state)
     (void)state;
     static double x[MAX], input[MAX];
     for (int s = 0; s < N_SIZES; s++)
-        for (int shape = 0; shape < N_SHAPES; shape++) {
+        for (enum shape shape = 0; shape < N_SHAPES; shape++) {
             fill(input, sizes[s], shape, 1);
             memcpy(x, input, sizeof x);
             wni_sort(x, sizes[s]);
@@ -127,7 +127,7 @@ static void falls_back_to_heapsort(void **state)
     (void)state;
     static double x[MAX], input[MAX];
     for (int s = 0; s < N_SIZES; s++)
-        for (int shape = 0; shape < SPECIALS; shape++)
+        for (enum shape shape = 0; shape < SPECIALS; shape++)
             for (int budget = 0; budget < 4; budget++) {
                 fill(input, sizes[s], shape, 2);
                 memcpy(x, input, sizeof x);
@@ -141,7 +141,7 @@ static void partitions_into_two_nonempty_sides(void **state)
     (void)state;
     static double x[MAX];
     for (size_t n = 3; n < 600; n++)
-        for (int shape = 0; shape < SPECIALS; shape++) {
+        for (enum shape shape = 0; shape < SPECIALS; shape++) {
             fill(x, n, shape, 3);
             size_t p = partition(x, n);
             if (p == 0 || p >= n) fail_msg("n %zu: split at %zu", n, p);
@@ -161,7 +161,7 @@ static void selects_every_rank(void **state)
     (void)state;
     static double x[MAX], input[MAX], sorted[MAX];
     for (int s = 1; s < N_SIZES; s++)
-        for (int shape = 0; shape < N_SHAPES; shape++) {
+        for (enum shape shape = 0; shape < N_SHAPES; shape++) {
             size_t n = sizes[s], step = n / 40 + 1;
             fill(input, n, shape, 4);
             memcpy(sorted, input, sizeof sorted);
@@ -188,7 +188,7 @@ static void argsort_is_stable(void **state)
     static double x[MAX];
     static uint32_t index[MAX], work[MAX];
     for (int s = 0; s < N_SIZES; s++)
-        for (int shape = 0; shape < N_SHAPES; shape++) {
+        for (enum shape shape = 0; shape < N_SHAPES; shape++) {
             size_t n = sizes[s];
             fill(x, n, shape, 5);
             wni_argsort(x, n, index, work);
@@ -245,7 +245,7 @@ static void linear_quantile_is_monotonic_and_inside(void **state)
 {
     (void)state;
     static double x[100];
-    for (int shape = 0; shape < SPECIALS; shape++) {
+    for (enum shape shape = 0; shape < SPECIALS; shape++) {
         fill(x, 100, shape, 6);
         wni_sort(x, 100);
         double before = x[0];
@@ -333,7 +333,7 @@ static void ranks_match_counting(void **state)
     (void)state;
     static double x[257], ranks[257];
     static uint32_t work[2 * 257];
-    for (int shape = 0; shape < N_SHAPES; shape++)
+    for (enum shape shape = 0; shape < N_SHAPES; shape++)
         for (size_t n = 0; n <= 257; n += 1 + n / 8) {
             fill(x, n, shape, 7);
             wni_ranks_average(x, n, ranks, work);

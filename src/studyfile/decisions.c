@@ -1,0 +1,223 @@
+/* decisions.c -- the keys that say who decides: `method`, or `searcher` and `scheduler`, with their options.
+ *
+ *     method: asha
+ *     method: {name: asha, eta: 4}                    an option of its scheduler or searcher, whichever has
+ * it scheduler: {name: asha, eta: 4, type: promotion} searcher: rea
+ *
+ * Options are checked against the tables of the registries and kept as the "scheduler.eta=4" words that open
+ * them. */
+#include "base/closest.h"
+#include "base/number.h"
+#include "method/method.h"
+#include "studyfile/keys.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* The two halves of a decision, as far as their options go. */
+struct part {
+    const char *prefix; /* "scheduler" */
+    const struct opt_def *opts;
+};
+
+static const struct opt_def *find_option(const struct opt_def *defs, const char *name)
+{
+    for (; defs && defs->kind != OPT_KIND_END; defs++)
+        if (!strcmp(defs->name, name)) return defs;
+    return NULL;
+}
+
+/* ---- options ---- */
+
+static void add_option(struct reader *r, const struct part *part, const struct opt_def *def,
+                       const struct node *value, struct buf *options)
+{
+    struct err err;
+    char what[96];
+    double number;
+    snprintf(what, sizeof what, "%s.%s", part->prefix, def->name);
+    if (!wni_needs_text(r, value, what, "a value")) return;
+    if (wni_opts_set(part->opts, NULL, def->name, value->text, &err)) {
+        wni_problem(r->problems, value, "%s %s", part->prefix, err.text);
+        return;
+    }
+    wni_buf_printf(options, "%s%s=", options->len ? " " : "", what);
+    if (wni_parse_double(value->text, &number))
+        wni_buf_double(options, number); /* a word of the list is short, whatever was written */
+    else
+        wni_buf_puts(options, value->text);
+}
+
+enum { NAMES_MAX = 128 };
+
+static void tell_unknown(struct reader *r, const struct node *key, const struct part *parts, size_t n_parts)
+{
+    const char *names[NAMES_MAX];
+    size_t n = 0;
+    for (size_t i = 0; i < n_parts; i++)
+        for (const struct opt_def *def = parts[i].opts; def && def->kind != OPT_KIND_END && n < NAMES_MAX;
+             def++)
+            names[n++] = def->name;
+    if (n)
+        wni_problem_unknown(r->problems, key, NULL, "option", key->text, names, n);
+    else
+        wni_problem(r->problems, key, "unknown option '%.64s'; there are none here", key->text);
+}
+
+/* An option of a part.  The prefix may be written ("scheduler.eta") and must be when both parts have the
+ * name. */
+static void read_option(struct reader *r, const struct node *key, const struct node *value,
+                        const struct part *parts, size_t n_parts, struct buf *options)
+{
+    const struct part *found = NULL;
+    const struct opt_def *def = NULL;
+    size_t n = 0;
+    for (size_t i = 0; i < n_parts; i++) {
+        size_t prefix = strlen(parts[i].prefix);
+        bool prefixed = !strncmp(key->text, parts[i].prefix, prefix) && key->text[prefix] == '.';
+        const struct opt_def *here = find_option(parts[i].opts, key->text + (prefixed ? prefix + 1 : 0));
+        if (!here) continue;
+        n++;
+        found = &parts[i];
+        def = here;
+    }
+    if (n == 1)
+        add_option(r, found, def, value, options);
+    else if (n)
+        wni_problem(r->problems, key, "both parts have an option '%s'; write scheduler.%s or searcher.%s",
+                    key->text, key->text, key->text);
+    else
+        tell_unknown(r, key, parts, n_parts);
+}
+
+static void read_options(struct reader *r, const struct node *node, const struct part *parts, size_t n_parts,
+                         struct buf *options)
+{
+    for (size_t i = 0; node->kind == NODE_MAP && i < node->n && !wni_problems_full(r->problems); i++)
+        if (strcmp(node->keys[i]->text, "name") != 0)
+            read_option(r, node->keys[i], node->items[i], parts, n_parts, options);
+}
+
+/* ---- names ---- */
+
+/* The name given by `asha` or `{name: asha, ...}`; NULL when there is none, which was told. */
+static const struct node *read_name(struct reader *r, const char *key, const struct node *node)
+{
+    const struct node *name = node->kind == NODE_MAP ? wni_node_get(node, "name") : node;
+    char what[32], expected[96];
+    snprintf(what, sizeof what, "%s%s", key, name == node ? "" : ".name");
+    if (!name) {
+        wni_problem(r->problems, node, "missing '%s'", what);
+        return NULL;
+    }
+    snprintf(expected, sizeof expected, "the name of a %s%s", key,
+             name == node ? ", or a mapping with 'name' and options" : "");
+    return wni_needs_text(r, name, what, expected) ? name : NULL;
+}
+
+static void read_scheduler(struct reader *r, const struct node *node, struct buf *options)
+{
+    const struct node *name = read_name(r, "scheduler", node);
+    struct err err;
+    if (!name) return;
+    if (!(r->study->scheduler = wni_scheduler_find(name->text, &err))) {
+        wni_problem(r->problems, name, "%s", err.text);
+        return;
+    }
+    struct part part = {"scheduler", r->study->scheduler->opts};
+    read_options(r, node, &part, 1, options);
+}
+
+static void read_searcher(struct reader *r, const struct node *node, struct buf *options)
+{
+    const struct node *name = read_name(r, "searcher", node);
+    struct err err;
+    if (!name) return;
+    if (!(r->study->searcher = wni_searcher_find(name->text, &err))) {
+        wni_problem(r->problems, name, "%s", err.text);
+        return;
+    }
+    struct part part = {"searcher", r->study->searcher->opts};
+    read_options(r, node, &part, 1, options);
+}
+
+static void use_method(struct reader *r, const struct method *method, struct buf *options)
+{
+    r->study->method = method->name;
+    r->study->scheduler = wni_scheduler_find(method->scheduler, NULL);
+    r->study->searcher = wni_searcher_find(method->searcher, NULL);
+    wni_buf_puts(options, method->options ? method->options : "");
+}
+
+static void read_method(struct reader *r, const struct node *node, struct buf *options)
+{
+    const struct node *name = read_name(r, "method", node);
+    struct err err;
+    if (!name) return;
+    const struct method *method = wni_method_find(name->text, &err);
+    if (!method) {
+        wni_problem(r->problems, name, "%s", err.text);
+        return;
+    }
+    use_method(r, method, options);
+    if (!r->study->scheduler || !r->study->searcher) return;
+    struct part parts[] = {{"scheduler", r->study->scheduler->opts}, {"searcher", r->study->searcher->opts}};
+    read_options(r, node, parts, 2, options);
+}
+
+/* ---- together ---- */
+
+void wni_read_decisions(struct reader *r)
+{
+    const struct node *method = wni_node_get(r->root, "method"),
+                      *scheduler = wni_node_get(r->root, "scheduler"),
+                      *searcher = wni_node_get(r->root, "searcher"),
+                      *other = scheduler ? scheduler : searcher;
+    struct buf options = {0};
+    struct studyfile *study = r->study;
+    if (method && other)
+        wni_problem(r->problems, other,
+                    "'%s' does not go with 'method', which chooses both searcher and scheduler",
+                    scheduler ? "scheduler" : "searcher");
+    if (method) {
+        read_method(r, method, &options);
+    } else if (!other) {
+        use_method(r, wni_method_find("rs", NULL), &options);
+    } else {
+        study->scheduler = wni_scheduler_find("fifo", NULL);
+        study->searcher = wni_searcher_find("random", NULL);
+        if (scheduler) read_scheduler(r, scheduler, &options);
+        if (searcher) read_searcher(r, searcher, &options);
+    }
+    bool multi_fidelity = study->scheduler && study->scheduler->stops_early;
+    if (multi_fidelity && !wni_node_get(r->root, "resource"))
+        wni_problem(r->problems, method ? method : other,
+                    "%s '%s' stops trials early and needs 'resource' (its name, min and max)",
+                    method ? "method" : "scheduler", method ? study->method : study->scheduler->name);
+    study->options = wni_keep_text(r, wni_buf_text(&options));
+    if (options.failed) r->problems->failed = true;
+    wni_buf_release(&options);
+}
+
+/* Some combinations are only refused when they meet: a grid over a space that is too large, rungs outside the
+ * range. */
+void wni_check_decisions(struct reader *r)
+{
+    struct studyfile *study = r->study;
+    struct sched_env sched_env = {(uint64_t)study->seed, study->resource.min, study->resource.max};
+    struct search_env search_env = {&study->space, (uint64_t)study->seed, study->scheduler->stops_early};
+    struct scheduler scheduler = {0};
+    struct searcher searcher = {0};
+    struct err err = {0};
+    const char *keys[] = {"scheduler", "searcher"};
+    const struct node *at = wni_node_get(r->root, "method");
+    wn_status st[] = {wni_scheduler_open(&scheduler, study->scheduler, study->options, &sched_env, &err),
+                      WN_OK};
+    if (!st[0]) st[1] = wni_searcher_open(&searcher, study->searcher, study->options, &search_env, &err);
+    for (int i = 0; i < 2; i++) {
+        if (st[i] == WN_ENOMEM) r->problems->failed = true;
+        if (st[i] < 0) wni_problem(r->problems, at ? at : wni_node_get(r->root, keys[i]), "%s", err.text);
+    }
+    wni_searcher_release(&searcher);
+    wni_scheduler_release(&scheduler);
+}
