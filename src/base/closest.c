@@ -45,7 +45,8 @@ const char *wni_closest(const char *name, const char *const *names, size_t n)
     const char *best = NULL;
     for (size_t i = 0; i < n; i++) {
         size_t d = distance(name, names[i]);
-        if (d > worst || (best && d == worst)) continue;
+        size_t longer = length > strlen(names[i]) ? length : strlen(names[i]);
+        if (d > worst || d >= longer || (best && d == worst)) continue; /* d == longer: not a letter in common */
         best = names[i];
         worst = d;
     }

@@ -15,18 +15,21 @@ wn_status wni_fail(struct err *err, wn_status status, const char *format, ...)
     return status;
 }
 
+static void append(struct err *err, const char *text)
+{
+    strncat(err->text, text, sizeof err->text - 1 - strlen(err->text));
+}
+
 void wni_err_prefix(struct err *err, const char *format, ...)
 {
     if (!err) return;
-    char old[WN_WHY_MAX], prefix[WN_WHY_MAX];
-    memcpy(old, err->text, sizeof old);
+    struct err old = *err;
     va_list args;
     va_start(args, format);
-    vsnprintf(prefix, sizeof prefix, format, args);
+    vsnprintf(err->text, sizeof err->text, format, args);
     va_end(args);
-    size_t used = strlen(prefix), room = sizeof err->text;
-    memcpy(err->text, prefix, used + 1);
-    snprintf(err->text + used, room - used, ": %s", old);
+    append(err, ": ");
+    append(err, old.text);
 }
 
 wn_status wni_fail_memory(struct err *err)

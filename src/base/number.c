@@ -3,31 +3,34 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <locale.h>
+#include <langinfo.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The decimal point of the process's locale; more than one byte in no locale that matters, so only such are
- * mended. */
-static char locale_point(void)
+enum { POINT_MAX = 8 }; /* bytes of a decimal point */
+
+/* The decimal point of the process's locale: a comma for Germans, two bytes for Persians. */
+static const char *locale_point(void)
 {
-    const char *point = localeconv()->decimal_point;
-    return point[0] && !point[1] ? point[0] : '.';
+    const char *point = nl_langinfo(RADIXCHAR);
+    return *point ? point : ".";
 }
 
-static void swap_char(char *text, char from, char to)
+/* Puts `to` in the place of the first `from`; `text` has room. */
+static void replace_first(char *text, const char *from, const char *to)
 {
-    if (from == to) return;
-    char *at = strchr(text, from);
-    if (at) *at = to;
+    char *at = strstr(text, from);
+    if (!at) return;
+    size_t old = strlen(from), new = strlen(to);
+    memmove(at + new, at + old, strlen(at + old) + 1);
+    memcpy(at, to, new);
 }
 
 size_t wni_format_double(double x, char out[WNI_NUMBER_MAX])
 {
     if (isnan(x)) return (size_t)snprintf(out, WNI_NUMBER_MAX, "nan");
-    int n = 0;
     if (x == rint(x) && fabs(x) < 1e15) { /* the common case, and the fastest: epochs, units, counts */
         n = snprintf(out, WNI_NUMBER_MAX, "%lld", (long long)x);
         if (x == 0 && signbit(x)) n = snprintf(out, WNI_NUMBER_MAX, "-0");
@@ -37,8 +40,8 @@ size_t wni_format_double(double x, char out[WNI_NUMBER_MAX])
         n = snprintf(out, WNI_NUMBER_MAX, "%.*g", digits, x);
         if (isinf(x) || strtod(out, NULL) == x) break;
     }
-    swap_char(out, locale_point(), '.');
-    return (size_t)n;
+    replace_first(out, locale_point(), ".");
+    return strlen(out);
 }
 
 bool wni_parse_double(const char *text, double *out)
@@ -48,14 +51,16 @@ bool wni_parse_double(const char *text, double *out)
         strcmp(digits, "nan"))
         return false;
     if (strpbrk(text, "xXpP,")) return false;
-    char point = locale_point();
-    char copy[512], *end;
+    char copy[512 + POINT_MAX], *end;
     size_t n = strlen(text);
-    if (n >= sizeof copy) return false;
+    const char *point = locale_point();
+    if (n >= 512 || strlen(point) > POINT_MAX) return false;
     memcpy(copy, text, n + 1);
-    swap_char(copy, '.', point);
-    *out = strtod(copy, &end);
-    return end == copy + n;
+    replace_first(copy, ".", point);
+    double value = strtod(copy, &end);
+    if (*end) return false;
+    *out = value;
+    return true;
 }
 
 bool wni_parse_int(const char *text, int64_t *out)

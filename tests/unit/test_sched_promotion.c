@@ -41,7 +41,7 @@ static void one_in_eta_is_promoted(void **state)
     world_expect_resume(&w, best); /* asking does not take */
     world_resume(&w, best);
     world_expect_new(&w);
-    uint32_t better = newcomer(&w, 1, 3); /* best of four now, the former best is second: one place, and it is his */
+    uint32_t better = newcomer(&w, 1, 3); /* the best of four: the one place is its own now */
     world_expect_resume(&w, better);
     world_resume(&w, better);
     world_expect_new(&w);

@@ -1,0 +1,348 @@
+/* test_searchers.c -- what every row of searchers.def must do, the one you are about to add included (search.h). */
+#include "contract/contract.h"
+
+#include <ctype.h>
+
+/* Under which schedulers a searcher is tried: alone, and seeing last values of trials that are under way. */
+static const struct mode {
+    const char *scheduler, *options;
+    double max_resource;
+} modes[] = {
+    {"fifo", "", 0},
+    {"fifo", "", 4},
+    {"asha", "", 9},
+    {"asha", "scheduler.type=promotion", 9},
+    {"sync", "", 9},
+};
+enum { N_MODES = sizeof modes / sizeof *modes };
+
+static struct study_setup setup_for(const struct searcher_ops *ops, const struct mode *mode, const struct space *space,
+                                    uint64_t seed)
+{
+    return (struct study_setup){.space = space,
+                                .scheduler = mode->scheduler,
+                                .searcher = ops->name,
+                                .options = {mode->options},
+                                .seed = seed,
+                                .max_resource = mode->max_resource};
+}
+
+static struct world world_for(uint64_t seed, unsigned workers, int trouble)
+{
+    return (struct world){.rng = wni_rng_stream(seed, 0, 99), .workers = workers, .trouble = trouble};
+}
+
+/* One parameter of every kind. */
+static void mixed_space(struct space *space)
+{
+    static const char *const words[] = {"adam", "sgd", "lamb"}, *const sizes[] = {"1", "2", "4", "8"};
+    const struct param_decl decls[] = {
+        {.name = "lr", .kind = PARAM_FLOAT, .scale = WN_LOG, .min = 1e-5, .max = 0.1},
+        {.name = "momentum", .kind = PARAM_FLOAT, .min = -0.5, .max = 0.99},
+        {.name = "dropout", .kind = PARAM_FLOAT, .min = 0, .max = 0.6, .step = 0.1},
+        {.name = "units", .kind = PARAM_INT, .scale = WN_LOG, .min = 16, .max = 512},
+        {.name = "layers", .kind = PARAM_INT, .min = 2, .max = 8, .step = 2},
+        {.name = "batch", .kind = PARAM_ORDINAL, .scale = WN_LOG, .labels = sizes, .n_labels = 4},
+        {.name = "optimiser", .kind = PARAM_CATEGORICAL, .labels = words, .n_labels = 3},
+        {.name = "nesterov", .kind = PARAM_BOOL},
+        {.name = "epochs", .kind = PARAM_CONSTANT, .labels = (const char *const[]){"10"}, .n_labels = 1},
+    };
+    struct err err = {0};
+    wni_space_init(space);
+    for (size_t i = 0; i < sizeof decls / sizeof *decls; i++) CHECK_OK(wni_space_add(space, &decls[i], &err), err);
+}
+
+/* Proposals do not repeat, unless somebody enqueued what was there before. */
+static void check_proposals_are_new(const struct history *h)
+{
+    struct history_cursor at = {0};
+    struct event e;
+    while (wni_history_next(h, &at, &e)) {
+        if (e.kind != EVENT_ASK || e.queued) continue;
+        for (uint32_t before = 0; before < e.trial; before++)
+            CHECK(!wni_config_equal(h->space, wni_history_config(h, before), e.config),
+                  "trial %u has the configuration of trial %u", e.trial, before);
+    }
+}
+
+/* ---- the properties ---- */
+
+static void is_described(void **row)
+{
+    const struct searcher_ops *ops = *row;
+    CHECK(ops->summary && strlen(ops->summary) > 10 && strlen(ops->summary) < 100, "summary '%s'", ops->summary);
+    CHECK(!isupper((unsigned char)ops->summary[0]) && ops->summary[strlen(ops->summary) - 1] != '.', "summary '%s'",
+          ops->summary);
+    CHECK(ops->suggest, "%s proposes nothing", ops->name);
+    assert_ptr_equal(wni_searcher_find(ops->name, NULL), ops);
+}
+
+static void same_seed_same_points(void **row)
+{
+    struct space space;
+    mixed_space(&space);
+    for (size_t m = 0; m < N_MODES; m++) {
+        struct study_setup setup = setup_for(*row, &modes[m], &space, 7);
+        struct world world = world_for(1, 4, 8);
+        struct rig a, b;
+        rig_open(&a, &setup, &world);
+        rig_open(&b, &setup, &world);
+        rig_run(&a, 600);
+        rig_run(&b, 600);
+        CHECK(a.study.history.n_trials > 20, "only %zu trials", a.study.history.n_trials);
+        check_same_log(&a.study.history, &b.study.history);
+        rig_close(&a);
+        rig_close(&b);
+    }
+    wni_space_release(&space);
+}
+
+/* grid is a list: it has no use for a seed. */
+static void another_seed_other_points(void **row)
+{
+    const struct searcher_ops *ops = *row;
+    struct space space;
+    mixed_space(&space);
+    size_t same = 0, n = 0;
+    struct study_setup setup = setup_for(ops, &modes[0], &space, 1), other = setup_for(ops, &modes[0], &space, 2);
+    struct world world = world_for(1, 1, 0);
+    struct rig a, b;
+    rig_open(&a, &setup, &world);
+    rig_open(&b, &other, &world);
+    rig_run(&a, 150);
+    rig_run(&b, 150);
+    for (; n < a.study.history.n_trials && n < b.study.history.n_trials; n++)
+        same += wni_config_equal(&space, wni_history_config(&a.study.history, (uint32_t)n),
+                                 wni_history_config(&b.study.history, (uint32_t)n));
+    CHECK(n >= 40, "only %zu trials", n);
+    CHECK(same == (strcmp(ops->name, "grid") ? 0 : n), "%zu of %zu points are the same", same, n);
+    rig_close(&a);
+    rig_close(&b);
+    wni_space_release(&space);
+}
+
+/* rig_ask() looks at every point; here are the spaces: few and many parameters of all kinds, with bounds of all sizes. */
+static void points_lie_in_the_space(void **row)
+{
+    for (uint64_t seed = 0; seed < 60; seed++) {
+        struct rng rng = wni_rng_stream(seed, 0, 98);
+        struct space space;
+        check_random_space(&space, &rng, (size_t)check_between(&rng, 1, 8));
+        struct study_setup setup = setup_for(*row, &modes[seed % N_MODES], &space, seed);
+        struct world world = world_for(seed, 3, 5);
+        struct rig r;
+        rig_open(&r, &setup, &world);
+        rig_run(&r, 150);
+        CHECK(r.study.history.n_trials > 0, "seed %u: nothing was asked", (unsigned)seed);
+        rig_close(&r);
+        wni_space_release(&space);
+    }
+}
+
+/* Before anything was reported, and with many trials running at once. */
+static void works_without_observations(void **row)
+{
+    struct space space;
+    struct err err = {0};
+    mixed_space(&space);
+    for (size_t m = 0; m < N_MODES; m++) {
+        struct study_setup setup = setup_for(*row, &modes[m], &space, 3);
+        struct world world = world_for(3, 1, 0);
+        struct rig r;
+        rig_open(&r, &setup, &world);
+        for (int i = 0; i < 50; i++) {
+            struct handout job;
+            CHECK_OK(wni_study_ask(&r.study, 0, &job, &err), err);
+        }
+        check_proposals_are_new(&r.study.history);
+        rig_close(&r);
+    }
+    wni_space_release(&space);
+}
+
+/* Failures, NaN, infinities, enormous values, reports out of order, late and from the dead. */
+static void survives_trouble(void **row)
+{
+    for (uint64_t seed = 0; seed < 40; seed++) {
+        struct rng rng = wni_rng_stream(seed, 1, 98);
+        struct space space;
+        check_random_space(&space, &rng, (size_t)check_between(&rng, 1, 5));
+        struct study_setup setup = setup_for(*row, &modes[seed % N_MODES], &space, seed);
+        setup.goal = seed % 3 ? WN_MINIMIZE : WN_MAXIMIZE;
+        struct world world = world_for(seed, (unsigned)check_between(&rng, 1, 16), 40);
+        struct rig r;
+        rig_open(&r, &setup, &world);
+        rig_run(&r, 500);
+        rig_check_replay(&r);
+        rig_close(&r);
+        wni_space_release(&space);
+    }
+}
+
+static void all_reports_fail(void **row)
+{
+    struct space space;
+    struct err err = {0};
+    mixed_space(&space);
+    for (size_t m = 0; m < N_MODES; m++) {
+        struct study_setup setup = setup_for(*row, &modes[m], &space, 5);
+        struct world world = world_for(5, 1, 0);
+        struct rig r;
+        rig_open(&r, &setup, &world);
+        for (int i = 0; i < 60; i++) {
+            struct handout job;
+            wn_decision decision;
+            CHECK_OK(wni_study_ask(&r.study, 0, &job, &err), err);
+            CHECK_OK(wni_study_report(&r.study, job.trial, 1, i % 2 ? NAN : -INFINITY, 0, &decision, &err), err);
+            CHECK_INT(decision, WN_STOP);
+            CHECK_OK(wni_study_finish(&r.study, job.trial, WN_COMPLETE, 0, &err), err);
+        }
+        CHECK_INT(r.study.history.by_state[WN_FAILED], 60);
+        CHECK_INT(r.study.history.best_trial, TRIAL_NONE);
+        rig_close(&r);
+    }
+    wni_space_release(&space);
+}
+
+/* Zero variance: no NaN, no endless retry, still new points. */
+static void constant_objective(void **row)
+{
+    struct space space;
+    mixed_space(&space);
+    for (size_t m = 0; m < N_MODES; m++) {
+        struct study_setup setup = setup_for(*row, &modes[m], &space, 11);
+        struct world world = world_for(11, 4, 0);
+        world.constant = true;
+        struct rig r;
+        rig_open(&r, &setup, &world);
+        rig_run(&r, 1200);
+        CHECK(r.study.history.n_trials > 50, "only %zu trials", r.study.history.n_trials);
+        check_proposals_are_new(&r.study.history);
+        rig_close(&r);
+    }
+    wni_space_release(&space);
+}
+
+/* Every configuration exactly once, then WN_EXHAUSTED, and again when asked again. */
+static void uses_up_a_finite_space(void **row)
+{
+    struct err err = {0};
+    for (uint64_t seed = 0; seed < 60; seed++) {
+        struct rng rng = wni_rng_stream(seed, 2, 98);
+        struct space space;
+        check_random_finite_space(&space, &rng, 200);
+        const struct mode *mode = &modes[seed % N_MODES];
+        struct study_setup setup = setup_for(*row, mode, &space, seed);
+        struct world world = world_for(seed, (unsigned)check_between(&rng, 1, 8), seed % 2 ? 10 : 0);
+        world.trials_limit = space.size + 1; /* never reached; keeps configurations from being enqueued twice */
+        struct rig r;
+        struct handout job;
+        rig_open(&r, &setup, &world);
+        rig_run_out(&r, 1000000);
+        CHECK_INT(r.study.history.n_trials, space.size);
+        CHECK_INT(r.study.history.n_distinct, space.size);
+        CHECK_INT(wni_study_ask(&r.study, 0, &job, &err), WN_EXHAUSTED);
+        rig_close(&r);
+        wni_space_release(&space);
+    }
+}
+
+/* A space of one configuration, and configurations that were enqueued, one of them twice. */
+static void counts_enqueued_points_as_used(void **row)
+{
+    struct err err = {0};
+    struct handout job;
+    struct space space;
+    wni_space_init(&space);
+    CHECK_OK(wni_space_add(&space, &(struct param_decl){.name = "n", .kind = PARAM_INT, .min = 1, .max = 6}, &err), err);
+    struct study_setup setup = setup_for(*row, &modes[0], &space, 0);
+    struct world world = world_for(0, 1, 0);
+    struct rig r;
+    rig_open(&r, &setup, &world);
+    for (int i = 0; i < 3; i++) CHECK_OK(wni_study_enqueue(&r.study, (double[]){i ? 4 : 2}, 0, &err), err);
+    for (int i = 0; i < 7; i++) CHECK_OK(wni_study_ask(&r.study, 0, &job, &err), err);
+    CHECK_INT(wni_study_ask(&r.study, 0, &job, &err), WN_EXHAUSTED);
+    CHECK_INT(r.study.history.n_distinct, 6);
+    rig_close(&r);
+    wni_space_release(&space);
+}
+
+static void resumes_as_if_never_stopped(void **row)
+{
+    struct space space;
+    mixed_space(&space);
+    for (uint64_t seed = 0; seed < 2 * N_MODES; seed++) {
+        struct study_setup setup = setup_for(*row, &modes[seed % N_MODES], &space, seed);
+        struct world world = world_for(seed, seed < N_MODES ? 1 : 5, 15);
+        rig_check_resume(&setup, &world, 500, 9);
+    }
+    wni_space_release(&space);
+}
+
+static wn_status open_alone(const void *ops, const char *options, struct err *err)
+{
+    struct space space;
+    struct searcher searcher;
+    wni_space_init(&space);
+    CHECK_OK(wni_space_add(&space, &(struct param_decl){.name = "x", .kind = PARAM_FLOAT, .max = 1}, err), *err);
+    struct search_env env = {.space = &space, .seed = 1};
+    wn_status st = wni_searcher_open(&searcher, ops, options, &env, err);
+    wni_searcher_release(&searcher); /* also after a failure */
+    wni_space_release(&space);
+    return st;
+}
+
+static void options_have_bounds(void **row)
+{
+    const struct searcher_ops *ops = *row;
+    check_options(ops, open_alone, "searcher", ops->opts);
+}
+
+static void random_options_work(void **row)
+{
+    const struct searcher_ops *ops = *row;
+    struct space space;
+    mixed_space(&space);
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        struct rng rng = wni_rng_stream(seed, 3, 98);
+        char options[512];
+        random_options(&rng, "searcher", ops->opts, options, sizeof options);
+        struct study_setup setup = setup_for(ops, &modes[seed % N_MODES], &space, seed);
+        setup.options[1] = options;
+        struct world world = world_for(seed, 4, 10);
+        rig_check_resume(&setup, &world, 300, 2);
+    }
+    wni_space_release(&space);
+}
+
+static const struct property properties[] = {
+    {"is described", is_described},
+    {"same seed, same points", same_seed_same_points},
+    {"another seed, other points", another_seed_other_points},
+    {"points lie in the space", points_lie_in_the_space},
+    {"works without observations", works_without_observations},
+    {"survives trouble", survives_trouble},
+    {"all reports fail", all_reports_fail},
+    {"constant objective", constant_objective},
+    {"uses up a finite space", uses_up_a_finite_space},
+    {"counts enqueued points as used", counts_enqueued_points_as_used},
+    {"resumes as if never stopped", resumes_as_if_never_stopped},
+    {"options have bounds", options_have_bounds},
+    {"random options work", random_options_work},
+};
+
+static const char *name_at(size_t i)
+{
+    return wni_searcher_at(i)->name;
+}
+
+static const void *row_at(size_t i)
+{
+    return wni_searcher_at(i);
+}
+
+int main(void)
+{
+    return contract_run("searchers", properties, sizeof properties / sizeof *properties, wni_searcher_count(), name_at,
+                        row_at);
+}
