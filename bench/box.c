@@ -1,7 +1,8 @@
 /* box.c -- the beginning that all black boxes share. */
 #include "bench/kind.h"
 
-wn_status wni_box_init(struct box *box, const struct task *task, const struct blackbox_ops *ops, struct err *err)
+wn_status wni_box_init(struct box *box, const struct task *task, const struct blackbox_ops *ops,
+                       struct err *err)
 {
     struct blackbox *b = &box->base;
     wni_space_init(&b->space);
@@ -35,7 +36,8 @@ static wn_status read_levels(struct box *box, const struct family *family, struc
     size_t n = family->levels->n;
     double *levels = arena_new(&box->arena, double, n);
     if (!levels) return wni_fail_memory(err);
-    for (size_t i = 0; i < n; i++) wni_node_number(family->levels->items[i], &levels[i]); /* checked at loading */
+    for (size_t i = 0; i < n; i++)
+        wni_node_number(family->levels->items[i], &levels[i]); /* checked at loading */
     box->base.levels = levels;
     box->base.n_levels = n;
     return WN_OK;

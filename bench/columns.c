@@ -1,8 +1,8 @@
 /* columns.c -- configurations out of a CSV file.
  *
- * A table's column repeats a handful of texts tens of thousands of times.  Parsing each ("is it a label?  is it a number
- * equal to one?") would take ten times as long as reading the file, so each parameter has a small cache from text to
- * value: a text is parsed once and compared afterwards. */
+ * A table's column repeats a handful of texts tens of thousands of times.  Parsing each ("is it a label?  is
+ * it a number equal to one?") would take ten times as long as reading the file, so each parameter has a small
+ * cache from text to value: a text is parsed once and compared afterwards. */
 #include "bench/columns.h"
 
 #include "base/mem.h"
@@ -26,8 +26,8 @@ struct column_cache {
     } slots[CACHE_SLOTS];
 };
 
-wn_status wni_columns_path(struct arena *arena, const struct task *task, const struct family *family, const char **out,
-                           struct err *err)
+wn_status wni_columns_path(struct arena *arena, const struct task *task, const struct family *family,
+                           const char **out, struct err *err)
 {
     const struct node *entry = family->tasks->items[task->index];
     const struct node *map = wni_node_get(entry, "configs") ? entry : family->root;
@@ -41,11 +41,13 @@ wn_status wni_columns_path(struct arena *arena, const struct task *task, const s
 static wn_status match_columns(struct columns *c, struct err *err)
 {
     const struct csv *csv = &c->csv;
-    for (size_t i = 0; i < c->space->n; i++) c->column_of[i] = SIZE_MAX;
+    for (size_t i = 0; i < c->space->n; i++)
+        c->column_of[i] = SIZE_MAX;
     for (size_t j = 0; j < csv->n_columns; j++) {
         size_t i;
         if (!wni_space_find(c->space, csv->names[j], &i))
-            return wni_fail(err, WN_EINVAL, "%s:1: column '%s' is not a parameter of the space", csv->path, csv->names[j]);
+            return wni_fail(err, WN_EINVAL, "%s:1: column '%s' is not a parameter of the space", csv->path,
+                            csv->names[j]);
         if (c->column_of[i] != SIZE_MAX)
             return wni_fail(err, WN_EINVAL, "%s:1: column '%s' is there twice", csv->path, csv->names[j]);
         c->column_of[i] = j;
@@ -81,23 +83,24 @@ void wni_columns_release(struct columns *c)
 static struct cached *cache_slot(struct column_cache *cache, const struct csv_field *field)
 {
     uint32_t h = (uint32_t)field->length;
-    for (size_t i = 0; i < field->length; i++) h = h * 31 + (unsigned char)field->text[i];
+    for (size_t i = 0; i < field->length; i++)
+        h = h * 31 + (unsigned char)field->text[i];
     return &cache->slots[(h ^ (h >> 7)) % CACHE_SLOTS];
 }
 
-static wn_status parse_field(const struct csv *csv, const struct param *p, const struct csv_field *field, bool raw,
-                             double *out, struct err *err)
+static wn_status parse_field(const struct csv *csv, const struct param *p, const struct csv_field *field,
+                             bool raw, double *out, struct err *err)
 {
     char text[TEXT_MAX + 1];
     if (field->length > TEXT_MAX)
-        return wni_fail(err, WN_EINVAL, "%s:%zu: a value of '%s' is longer than %d bytes", csv->path, csv->row_line,
-                        p->name, TEXT_MAX);
+        return wni_fail(err, WN_EINVAL, "%s:%zu: a value of '%s' is longer than %d bytes", csv->path,
+                        csv->row_line, p->name, TEXT_MAX);
     memcpy(text, field->text, field->length);
     text[field->length] = '\0';
     bool number = raw && (!p->labels || p->numbers);
     if (number && (!wni_parse_double(text, out) || !isfinite(*out)))
-        return wni_fail(err, WN_EINVAL, "%s:%zu: '%s' is not a finite number for '%s'", csv->path, csv->row_line, text,
-                        p->name);
+        return wni_fail(err, WN_EINVAL, "%s:%zu: '%s' is not a finite number for '%s'", csv->path,
+                        csv->row_line, text, p->name);
     wn_status st = number ? WN_OK : wni_param_parse(p, text, out, err);
     if (st) wni_err_prefix(err, "%s:%zu", csv->path, csv->row_line);
     return st;
@@ -122,7 +125,8 @@ static wn_status read_field(struct columns *c, size_t i, bool raw, double *out, 
 static wn_status next(struct columns *c, bool raw, double *row, struct err *err)
 {
     wn_status st = wni_csv_next(&c->csv, err);
-    for (size_t i = 0; i < c->space->n && !st; i++) st = read_field(c, i, raw, &row[i], err);
+    for (size_t i = 0; i < c->space->n && !st; i++)
+        st = read_field(c, i, raw, &row[i], err);
     return st;
 }
 

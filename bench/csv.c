@@ -88,7 +88,8 @@ static wn_status read_row(struct csv *csv, size_t *n, struct err *err)
 
 static wn_status read_names(struct csv *csv, struct err *err)
 {
-    if (csv->at == csv->end) return wni_fail(err, WN_EINVAL, "'%s' is empty: its first line must name the columns", csv->path);
+    if (csv->at == csv->end)
+        return wni_fail(err, WN_EINVAL, "'%s' is empty: its first line must name the columns", csv->path);
     wn_status st = read_row(csv, &csv->n_columns, err);
     if (st) return st;
     csv->names = arena_new(&csv->arena, const char *, csv->n_columns);
@@ -113,7 +114,8 @@ static wn_status begin(struct csv *csv, const char *name, const char *text, size
     return st;
 }
 
-wn_status wni_csv_open_text(struct csv *csv, const char *name, const char *text, size_t length, struct err *err)
+wn_status wni_csv_open_text(struct csv *csv, const char *name, const char *text, size_t length,
+                            struct err *err)
 {
     *csv = (struct csv){0};
     return begin(csv, name, text, length, err);
@@ -134,8 +136,8 @@ wn_status wni_csv_next(struct csv *csv, struct err *err)
     wn_status st = read_row(csv, &n, err);
     if (st) return st;
     if (n != csv->n_columns)
-        return wni_fail(err, WN_EINVAL, "%s:%zu: %zu field%s where the header has %zu", csv->path, csv->row_line, n,
-                        n == 1 ? "" : "s", csv->n_columns);
+        return wni_fail(err, WN_EINVAL, "%s:%zu: %zu field%s where the header has %zu", csv->path,
+                        csv->row_line, n, n == 1 ? "" : "s", csv->n_columns);
     csv->row++;
     return WN_OK;
 }

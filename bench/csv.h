@@ -1,8 +1,9 @@
 /* csv.h -- comma-separated values as RFC 4180 has them, row by row over a mapped file.
  *
- * Fields may be quoted, and then hold commas, line breaks and doubled quotes; lines end in LF or CRLF; a byte order
- * mark is skipped.  Rows of another length than the header, stray quotes and a quote that never closes are errors with
- * the line they are on.  Fields point into the file: no row is copied unless a doubled quote forces it.
+ * Fields may be quoted, and then hold commas, line breaks and doubled quotes; lines end in LF or CRLF; a byte
+ * order mark is skipped.  Rows of another length than the header, stray quotes and a quote that never closes
+ * are errors with the line they are on.  Fields point into the file: no row is copied unless a doubled quote
+ * forces it.
  *
  *     struct csv csv;
  *     st = wni_csv_open(&csv, path, err);                        csv.names[0..n_columns) are the header
@@ -43,6 +44,7 @@ wn_status wni_csv_next(struct csv *csv, struct err *err);
 void wni_csv_release(struct csv *csv); /* an empty one is fine */
 
 /* The same over text in memory, which must outlive it; `name` is for messages. */
-wn_status wni_csv_open_text(struct csv *csv, const char *name, const char *text, size_t length, struct err *err);
+wn_status wni_csv_open_text(struct csv *csv, const char *name, const char *text, size_t length,
+                            struct err *err);
 
 #endif

@@ -27,7 +27,8 @@ static bool to_parent(char *path)
 
 static void add_bundled(struct buf *out)
 {
-    static const char *const places[] = {"data", "share/winnow/data"}; /* a build inside the clone; an installation */
+    static const char *const places[] = {"data",
+                                         "share/winnow/data"}; /* a build inside the clone; an installation */
     char prefix[PATH_MAX], path[PATH_MAX + 32];
     ssize_t n = readlink("/proc/self/exe", prefix, sizeof prefix - 1);
     if (n <= 0) return;

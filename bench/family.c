@@ -1,4 +1,5 @@
-/* family.c -- reads blackbox.json far enough to list its tasks; the kinds read the rest when a task is opened. */
+/* family.c -- reads blackbox.json far enough to list its tasks; the kinds read the rest when a task is
+ * opened. */
 #include "bench/family.h"
 
 #include <math.h>
@@ -17,7 +18,8 @@ char *wni_path_join(struct arena *arena, const char *folder, const char *name)
     return path;
 }
 
-wn_status wni_family_fail(const struct family *f, const struct node *at, struct err *err, const char *format, ...)
+wn_status wni_family_fail(const struct family *f, const struct node *at, struct err *err, const char *format,
+                          ...)
 {
     if (!err) return WN_EINVAL;
     va_list args;
@@ -31,8 +33,8 @@ wn_status wni_family_fail(const struct family *f, const struct node *at, struct 
     return WN_EINVAL;
 }
 
-wn_status wni_family_text(const struct family *f, const struct node *map, const char *key, const char *missing,
-                          const char **out, struct err *err)
+wn_status wni_family_text(const struct family *f, const struct node *map, const char *key,
+                          const char *missing, const char **out, struct err *err)
 {
     *out = missing;
     const struct node *n = wni_node_get(map, key);
@@ -46,7 +48,8 @@ wn_status wni_family_text(const struct family *f, const struct node *map, const 
 }
 
 /* A number that may be missing: then *out is left alone. */
-static wn_status get_number(const struct family *f, const struct node *map, const char *key, double *out, struct err *err)
+static wn_status get_number(const struct family *f, const struct node *map, const char *key, double *out,
+                            struct err *err)
 {
     const struct node *n = wni_node_get(map, key);
     if (n && !wni_node_number(n, out)) return wni_family_fail(f, n, err, "'%s' must be a number", key);
@@ -75,7 +78,8 @@ static wn_status check_levels(const struct family *f, struct err *err)
         if (!wni_node_number(n, &level) || !isfinite(level))
             return wni_family_fail(f, n, err, "resource levels must be numbers");
         if (level <= before)
-            return wni_family_fail(f, n, err, "resource levels must be above 0 and increase, but %.15g follows %.15g",
+            return wni_family_fail(f, n, err,
+                                   "resource levels must be above 0 and increase, but %.15g follows %.15g",
                                    level, before);
         before = level;
     }
@@ -120,7 +124,8 @@ void wni_family_release(struct family *f)
 
 /* ---- tasks ---- */
 
-static wn_status read_metric(const struct family *f, const struct node *entry, struct task *out, struct err *err)
+static wn_status read_metric(const struct family *f, const struct node *entry, struct task *out,
+                             struct err *err)
 {
     const struct node *metric = wni_node_get(entry, "metric");
     if (!metric) return wni_family_fail(f, entry, err, "'metric' is missing");
@@ -129,12 +134,14 @@ static wn_status read_metric(const struct family *f, const struct node *entry, s
     if (!st) st = wni_family_text(f, metric, "goal", "minimize", &goal, err);
     if (st) return st;
     if (strcmp(goal, "minimize") != 0 && strcmp(goal, "maximize") != 0)
-        return wni_family_fail(f, wni_node_get(metric, "goal"), err, "'goal' must be minimize or maximize, not '%s'", goal);
+        return wni_family_fail(f, wni_node_get(metric, "goal"), err,
+                               "'goal' must be minimize or maximize, not '%s'", goal);
     out->goal = !strcmp(goal, "maximize") ? WN_MAXIMIZE : WN_MINIMIZE;
     return WN_OK;
 }
 
-static wn_status read_numbers(const struct family *f, const struct node *entry, struct task *out, struct err *err)
+static wn_status read_numbers(const struct family *f, const struct node *entry, struct task *out,
+                              struct err *err)
 {
     out->best = out->worst = NAN;
     const struct node *limits = wni_node_get(entry, "limits");
@@ -148,12 +155,15 @@ static wn_status read_numbers(const struct family *f, const struct node *entry, 
 }
 
 /* Everything but the name. */
-static wn_status read_task(const struct family *f, const struct node *entry, struct task *out, struct err *err)
+static wn_status read_task(const struct family *f, const struct node *entry, struct task *out,
+                           struct err *err)
 {
     wn_status st = wni_family_text(f, entry, "honesty", f->honesty, &out->honesty, err);
     if (!st) st = read_metric(f, entry, out, err);
     if (!st) st = read_numbers(f, entry, out, err);
-    if (!st) wni_node_number(f->levels->items[f->levels->n - 1], &out->max_resource); /* a number: it was checked */
+    if (!st)
+        wni_node_number(f->levels->items[f->levels->n - 1],
+                        &out->max_resource); /* a number: it was checked */
     return st;
 }
 

@@ -22,12 +22,12 @@ void wni_family_release(struct family *f);
 wn_status wni_family_task(const struct family *f, size_t i, struct task *out, struct err *err);
 
 /* Fails with "FILE:LINE:COLUMN: message" (without the numbers where they are not known). */
-wn_status wni_family_fail(const struct family *f, const struct node *at, struct err *err, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
+wn_status wni_family_fail(const struct family *f, const struct node *at, struct err *err, const char *format,
+                          ...) __attribute__((format(printf, 4, 5)));
 
 /* A text of a mapping; when it is not there *out is `missing`, or the call fails if that is NULL. */
-wn_status wni_family_text(const struct family *f, const struct node *map, const char *key, const char *missing,
-                          const char **out, struct err *err);
+wn_status wni_family_text(const struct family *f, const struct node *map, const char *key,
+                          const char *missing, const char **out, struct err *err);
 
 /* FOLDER/NAME.  NULL when out of memory. */
 char *wni_path_join(struct arena *arena, const char *folder, const char *name);

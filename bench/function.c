@@ -1,9 +1,11 @@
-/* function.c -- black boxes in closed form: test functions whose optimum is known, and a family of learning curves.
+/* function.c -- black boxes in closed form: test functions whose optimum is known, and a family of learning
+ * curves.
  *
- * One line of `functions` per task.  The plain ones have a single level and take a second per evaluation; Branin (1972)
- * and Hartmann (1973) are the forms given by Dixon and Szego, Towards Global Optimization 2 (1978).  hetero-sine is the
- * illustration of Salinas et al., "Optimizing hyperparameters with conformal quantile regression" (2023): pure noise whose
- * width depends on x, so only a model of the quantiles has anything to find. */
+ * One line of `functions` per task.  The plain ones have a single level and take a second per evaluation;
+ * Branin (1972) and Hartmann (1973) are the forms given by Dixon and Szego, Towards Global Optimization 2
+ * (1978).  hetero-sine is the illustration of Salinas et al., "Optimizing hyperparameters with conformal
+ * quantile regression" (2023): pure noise whose width depends on x, so only a model of the quantiles has
+ * anything to find. */
 #include "bench/function.h"
 
 #include "base/mem.h"
@@ -22,10 +24,10 @@
 enum { ROSENBROCK_MAX = 100, BUDGET = 200 /* full evaluations, as in the paper's protocol */ };
 
 struct function {
-    const char *name;        /* of the task; ending in '-': followed by the number of parameters */
-    size_t n;                /* parameters; 0: in the name */
-    double min[2], max[2];   /* of x1 and x2; all further ones are like x2 */
-    double best, worst;      /* NAN: not known */
+    const char *name;      /* of the task; ending in '-': followed by the number of parameters */
+    size_t n;              /* parameters; 0: in the name */
+    double min[2], max[2]; /* of x1 and x2; all further ones are like x2 */
+    double best, worst;    /* NAN: not known */
     double (*value)(const double *x, size_t n, uint64_t seed);
 };
 
@@ -56,7 +58,8 @@ static double hartmann6(const double *x, size_t n, uint64_t seed)
     double sum = 0;
     for (size_t i = 0; i < 4; i++) {
         double d = 0;
-        for (size_t j = 0; j < n; j++) d += steep[i][j] * square(x[j] - centre[i][j]);
+        for (size_t j = 0; j < n; j++)
+            d += steep[i][j] * square(x[j] - centre[i][j]);
         sum -= weight[i] * wni_exp(-d);
     }
     return sum;
@@ -66,7 +69,8 @@ static double rosenbrock(const double *x, size_t n, uint64_t seed)
 {
     (void)seed;
     double sum = 0;
-    for (size_t i = 0; i + 1 < n; i++) sum += 100 * square(x[i + 1] - square(x[i])) + square(1 - x[i]);
+    for (size_t i = 0; i + 1 < n; i++)
+        sum += 100 * square(x[i + 1] - square(x[i])) + square(1 - x[i]);
     return sum;
 }
 
@@ -83,7 +87,7 @@ static const struct function functions[] = {
     {"rosenbrock-", 0, {-5, -5}, {10, 10}, 0, NAN, rosenbrock},
     {"hetero-sine", 1, {0, 0}, {2 * PI, 0}, NAN, NAN, hetero_sine},
 };
-static const char *const listed[] = {"branin",        "hartmann6",   "rosenbrock-2",    "rosenbrock-5",
+static const char *const listed[] = {"branin",        "hartmann6",   "rosenbrock-2",     "rosenbrock-5",
                                      "rosenbrock-10", "hetero-sine", "synthetic-curves", NULL};
 
 /* The function of a task's name; *n is how many parameters it has. */
@@ -137,7 +141,8 @@ struct evaluation {
     double value;
 };
 
-static wn_status open_curve(const struct blackbox *base, const double *config, uint64_t seed, void *state, struct err *err)
+static wn_status open_curve(const struct blackbox *base, const double *config, uint64_t seed, void *state,
+                            struct err *err)
 {
     (void)err;
     const struct function_box *f = (const struct function_box *)base;
@@ -166,7 +171,8 @@ static wn_status add_parameters(struct space *space, const struct function *f, s
         char name[24];
         snprintf(name, sizeof name, "x%zu", i + 1);
         size_t like = i == 0 ? 0 : 1;
-        struct param_decl decl = {.name = name, .kind = PARAM_FLOAT, .min = f->min[like], .max = f->max[like]};
+        struct param_decl decl = {
+            .name = name, .kind = PARAM_FLOAT, .min = f->min[like], .max = f->max[like]};
         wn_status st = wni_space_add(space, &decl, err);
         if (st) return st;
     }
@@ -196,7 +202,8 @@ static wn_status open_function(const struct task *task, const struct family *fam
                                struct err *err)
 {
     (void)family;
-    return strcmp(task->name, "synthetic-curves") ? open_plain(task, out, err) : wni_synthetic_open(task, out, err);
+    return strcmp(task->name, "synthetic-curves") ? open_plain(task, out, err)
+                                                  : wni_synthetic_open(task, out, err);
 }
 
 const struct blackbox_kind wni_blackbox_function = {

@@ -1,7 +1,8 @@
 /* map.h -- a whole file as memory, without reading it.
  *
- * Pages come in when they are touched, so opening a table of gigabytes costs microseconds and a simulation pays only
- * for the rows it visits.  The file must not be cut short while it is mapped (the kernel would answer with SIGBUS). */
+ * Pages come in when they are touched, so opening a table of gigabytes costs microseconds and a simulation
+ * pays only for the rows it visits.  The file must not be cut short while it is mapped (the kernel would
+ * answer with SIGBUS). */
 #ifndef WNI_BENCH_MAP_H
 #define WNI_BENCH_MAP_H
 

@@ -16,13 +16,13 @@
 #define KERNEL(name) name##_plain
 #define KERNEL_LANES 4 /* what every x86-64 and ARM64 has */
 #define KERNEL_TARGET
-#include "bench/mlp_kernel.h"
+#include "bench/mlp_kernel.inc"
 
 #if defined(__x86_64__)
-#define KERNEL(name) name##_avx2
-#define KERNEL_LANES 8
+#define KERNEL(name)  name##_avx2
+#define KERNEL_LANES  8
 #define KERNEL_TARGET __attribute__((target("avx2")))
-#include "bench/mlp_kernel.h"
+#include "bench/mlp_kernel.inc"
 
 static bool has_avx2(void)
 {
@@ -85,7 +85,8 @@ static const struct node *find_tensor(const struct loader *l, const char *name)
     return NULL;
 }
 
-/* A size or an offset; sizes far above what any of our networks has are refused, so that products cannot overflow. */
+/* A size or an offset; sizes far above what any of our networks has are refused, so that products cannot
+ * overflow. */
 static bool get_size(const struct node *n, size_t *out)
 {
     int64_t value;
@@ -94,21 +95,25 @@ static bool get_size(const struct node *n, size_t *out)
     return true;
 }
 
-/* Finds a tensor of one or two dimensions.  A size that is not 0 on entry must be met; the others are filled in. */
-static wn_status get_tensor(const struct loader *l, const char *name, size_t *rows, size_t *cols, const float **out)
+/* Finds a tensor of one or two dimensions.  A size that is not 0 on entry must be met; the others are filled
+ * in. */
+static wn_status get_tensor(const struct loader *l, const char *name, size_t *rows, size_t *cols,
+                            const float **out)
 {
     const struct node *tensor = find_tensor(l, name);
     if (!tensor) return wni_fail(l->err, WN_EINVAL, "'%s': there is no tensor '%s'", l->file, name);
     const struct node *shape = wni_node_get(tensor, "shape");
     size_t offset, n_rows, n_cols = 1, dims = cols ? 2 : 1;
     bool fine = shape && shape->kind == NODE_LIST && shape->n == dims && get_size(shape->items[0], &n_rows) &&
-                (dims == 1 || get_size(shape->items[1], &n_cols)) && get_size(wni_node_get(tensor, "offset"), &offset);
+                (dims == 1 || get_size(shape->items[1], &n_cols)) &&
+                get_size(wni_node_get(tensor, "offset"), &offset);
     fine = fine && n_rows && n_cols && (!*rows || *rows == n_rows) && (!cols || !*cols || *cols == n_cols);
-    if (!fine) return wni_fail(l->err, WN_EINVAL, "'%s': tensor '%s' has a shape that does not fit", l->file, name);
+    if (!fine)
+        return wni_fail(l->err, WN_EINVAL, "'%s': tensor '%s' has a shape that does not fit", l->file, name);
     size_t floats = l->m->map.size / sizeof(float);
     if (offset > floats || n_rows * n_cols > floats - offset)
-        return wni_fail(l->err, WN_EINVAL, "'%s': tensor '%s' ends beyond the %zu floats of weights.f32", l->file, name,
-                        floats);
+        return wni_fail(l->err, WN_EINVAL, "'%s': tensor '%s' ends beyond the %zu floats of weights.f32",
+                        l->file, name, floats);
     *rows = n_rows;
     if (cols) *cols = n_cols;
     *out = (const float *)(const void *)l->m->map.data + offset;
@@ -163,7 +168,8 @@ static wn_status get_layer(const struct loader *l, size_t i)
     struct mlp *m = l->m;
     char name[64];
     const char *const parts[] = {"linear0.weight", "linear0.bias", "linear1.weight", "linear1.bias"};
-    const float **where[] = {&m->layer[i].weight0, &m->layer[i].bias0, &m->layer[i].weight1, &m->layer[i].bias1};
+    const float **where[] = {&m->layer[i].weight0, &m->layer[i].bias0, &m->layer[i].weight1,
+                             &m->layer[i].bias1};
     size_t both = 2 * m->hidden;
     for (size_t k = 0; k < 4; k++) {
         snprintf(name, sizeof name, "layers.%zu.%s", i, parts[k]);
@@ -199,8 +205,10 @@ static wn_status get_all(struct loader *l)
     if (!st) st = get_tensor(l, "first_layer.weight", &m->width, &m->n_inputs, &m->first_weight);
     if (!st) st = get_tensor(l, "first_layer.bias", &m->width, NULL, &m->first_bias);
     if (st) return st;
-    if (m->width > MLP_WIDTH_MAX || m->width % 2 || m->n_inputs > MLP_INPUTS_MAX || m->n_inputs <= m->n_embedded)
-        return wni_fail(l->err, WN_EINVAL, "'%s': cannot run a network of width %zu with %zu inputs, %zu of them embedded",
+    if (m->width > MLP_WIDTH_MAX || m->width % 2 || m->n_inputs > MLP_INPUTS_MAX ||
+        m->n_inputs <= m->n_embedded)
+        return wni_fail(l->err, WN_EINVAL,
+                        "'%s': cannot run a network of width %zu with %zu inputs, %zu of them embedded",
                         l->file, m->width, m->n_inputs, m->n_embedded);
     st = get_layers(l);
     if (!st) st = get_norm(l, "last_normalization", &m->last_norm);
@@ -218,7 +226,8 @@ wn_status wni_mlp_open(struct mlp *m, const char *folder, struct err *err)
     l.file = wni_path_join(&m->arena, folder, "weights.json");
     const char *weights = wni_path_join(&m->arena, folder, "weights.f32");
     wn_status st = l.file && weights ? WN_OK : wni_fail_memory(err);
-    if (!st && htole32(1) != 1) st = wni_fail(err, WN_EINVAL, "'%s': this machine is not little-endian", weights);
+    if (!st && htole32(1) != 1)
+        st = wni_fail(err, WN_EINVAL, "'%s': this machine is not little-endian", weights);
     if (!st) st = wni_document_load(&l.doc, l.file, err);
     if (!st) st = wni_map_open(&m->map, weights, err);
     if (!st) {

@@ -4,9 +4,10 @@
  *     for each layer:   z = linear0(norm(x)), split in two halves;  x = x + linear1(z1 * max(z2, 0))
  *     out = head(max(norm(x), 0))                                   before the sigmoid
  *
- * A learning curve needs the same configuration at many epochs, so the network runs on a tile of 16 columns that differ in
- * one input only.  Vector lanes are columns: each output of each column is one sum in one fixed order, whatever the width
- * of the registers, and nothing is fused.  So the results are the same bits on every processor. */
+ * A learning curve needs the same configuration at many epochs, so the network runs on a tile of 16 columns
+ * that differ in one input only.  Vector lanes are columns: each output of each column is one sum in one
+ * fixed order, whatever the width of the registers, and nothing is fused.  So the results are the same bits
+ * on every processor. */
 #ifndef WNI_BENCH_MLP_H
 #define WNI_BENCH_MLP_H
 

@@ -1,6 +1,7 @@
 /* models.c -- what is known about the two networks besides their weights: inputs, their scaling, outputs.
  *
- * Both are surrogates of YAHPO Gym (Pfisterer et al. 2022).  The numbers are those of the published ONNX files. */
+ * Both are surrogates of YAHPO Gym (Pfisterer et al. 2022).  The numbers are those of the published ONNX
+ * files. */
 #include "bench/network.h"
 
 #include "num/portable.h"
@@ -23,10 +24,11 @@ static const char *const lcbench_outputs[] = {"time",
 
 static double lcbench_scale(size_t number, double x)
 {
-    static const double from[] = {0, 16, -9.209311485290527, 0.10000386089086533, -9.91645622253418, 1, 64,
-                                  0.0005357532645575702};
-    static const double range[] = {3.9512436389923096, 495, 6.896975040435791, 0.8822514414787292,
-                                   7.6138458251953125, 3,   960,               0.9994120597839355};
+    static const double from[] = {0, 16, -9.209311485290527,   0.10000386089086533, -9.91645622253418,
+                                  1, 64, 0.0005357532645575702};
+    static const double range[] = {
+        3.9512436389923096, 495, 6.896975040435791, 0.8822514414787292, 7.6138458251953125, 3, 960,
+        0.9994120597839355};
     bool log_scaled = number == 0 || number == 2 || number == 4;
     return ((log_scaled ? wni_log(x + 1e-12) : x) - from[number]) / range[number];
 }
@@ -43,8 +45,8 @@ static double lcbench_descale(size_t output, double sigmoid)
 
 /* ---- nb301: NAS-Bench-301, model v2 ---- */
 
-/* In the network's order, which is not the alphabetical one of encoding.json: the inactive edges of the reference rows
- * agree with the conditions of the space only so (tests/unit/test_blackbox_network.c). */
+/* In the network's order, which is not the alphabetical one of encoding.json: the inactive edges of the
+ * reference rows agree with the conditions of the space only so (tests/unit/test_blackbox_network.c). */
 static const char *const nb301_words[] = {
     "edge_normal_0",        "edge_normal_1",        "edge_normal_2",        "edge_normal_3",
     "edge_normal_4",        "edge_normal_5",        "edge_normal_6",        "edge_normal_7",
@@ -56,7 +58,8 @@ static const char *const nb301_words[] = {
     "inputs_node_normal_3", "inputs_node_normal_4", "inputs_node_normal_5", "inputs_node_reduce_3",
     "inputs_node_reduce_4", "inputs_node_reduce_5"};
 static const char *const nb301_numbers[] = {"epoch"};
-static const char *const nb301_outputs[] = {"val_accuracy", "val_cross_entropy", "runtime", "runtime_increase"};
+static const char *const nb301_outputs[] = {"val_accuracy", "val_cross_entropy", "runtime",
+                                            "runtime_increase"};
 
 static double nb301_scale(size_t number, double epoch)
 {
@@ -66,9 +69,12 @@ static double nb301_scale(size_t number, double epoch)
 
 static double nb301_descale(size_t output, double sigmoid)
 {
-    static const double factor[] = {8.480978012084961, 14.86089038848877, 6.27029275894165, 5.236003875732422};
-    static const double offset[] = {-7.500442028045654, -1.0725573301315308, -4.432941913604736, -2.348090887069702};
-    static const double deviation[] = {0.10130907595157623, 0.2638307809829712, 0.9633499383926392, 0.2779826521873474};
+    static const double factor[] = {8.480978012084961, 14.86089038848877, 6.27029275894165,
+                                    5.236003875732422};
+    static const double offset[] = {-7.500442028045654, -1.0725573301315308, -4.432941913604736,
+                                    -2.348090887069702};
+    static const double deviation[] = {0.10130907595157623, 0.2638307809829712, 0.9633499383926392,
+                                       0.2779826521873474};
     static const double mean[] = {0.851162850856781, 0.4556839168071747, 7.69010066986084, 4.072354793548584};
     double q = (offset[output] + (sigmoid - 0.01) / 0.98 * factor[output]) * deviation[output] + mean[output];
     if (output >= 2) q = wni_exp(q);
@@ -118,10 +124,11 @@ static wn_status check_sizes(const struct network *n, const char *folder, struct
     if (n->mlp.n_embeddings == model->n_words && n->mlp.n_inputs - n->mlp.n_embedded == model->n_numbers &&
         n->mlp.n_outputs == model->n_outputs)
         return WN_OK;
-    return wni_fail(err, WN_EINVAL,
-                    "'%s/weights.json': %zu embeddings, %zu numbers and %zu outputs where %s has %zu, %zu and %zu", folder,
-                    n->mlp.n_embeddings, n->mlp.n_inputs - n->mlp.n_embedded, n->mlp.n_outputs, model->family,
-                    model->n_words, model->n_numbers, model->n_outputs);
+    return wni_fail(
+        err, WN_EINVAL,
+        "'%s/weights.json': %zu embeddings, %zu numbers and %zu outputs where %s has %zu, %zu and %zu",
+        folder, n->mlp.n_embeddings, n->mlp.n_inputs - n->mlp.n_embedded, n->mlp.n_outputs, model->family,
+        model->n_words, model->n_numbers, model->n_outputs);
 }
 
 wn_status wni_network_open(struct network *n, const char *folder, const char *family, struct err *err)
@@ -158,7 +165,8 @@ void wni_network_run(const struct network *n, const float *prefix, const double 
                      float raw[MLP_OUTPUTS_MAX][MLP_TILE])
 {
     float values[MLP_TILE];
-    for (size_t i = 0; i < MLP_TILE; i++) values[i] = (float)n->model->scale(0, epochs[i < count ? i : count - 1]);
+    for (size_t i = 0; i < MLP_TILE; i++)
+        values[i] = (float)n->model->scale(0, epochs[i < count ? i : count - 1]);
     wni_mlp_tile(&n->mlp, prefix, n->varying, values, raw);
 }
 

@@ -1,14 +1,14 @@
 /* nearest.c -- 1-nearest-neighbour: a configuration behaves like the closest one that was run.
  *
- * Distance is Euclidean over standardised columns, as scikit-learn's StandardScaler followed by KNeighborsRegressor(1)
- * would have it: mean 0 and population standard deviation 1 over the table's rows (a constant column: 1).  Numbers enter
- * as they are ("distance": "raw") or in their declared scale ("declared": the logarithm where the parameter has a log
- * scale); a categorical or boolean enters as one 0/1 column per value, an ordinal of words as its index.  Ties go to the
- * lowest row.
+ * Distance is Euclidean over standardised columns, as scikit-learn's StandardScaler followed by
+ * KNeighborsRegressor(1) would have it: mean 0 and population standard deviation 1 over the table's rows (a
+ * constant column: 1).  Numbers enter as they are ("distance": "raw") or in their declared scale ("declared":
+ * the logarithm where the parameter has a log scale); a categorical or boolean enters as one 0/1 column per
+ * value, an ordinal of words as its index.  Ties go to the lowest row.
  *
- * The search is brute force, O(rows x columns): 2,000 rows of 7 take 4 microseconds.  Rows stand in blocks of eight, column
- * by column, so that several rows are worked on at once while each sum keeps its order: the answer is the same on every
- * machine. */
+ * The search is brute force, O(rows x columns): 2,000 rows of 7 take 4 microseconds.  Rows stand in blocks of
+ * eight, column by column, so that several rows are worked on at once while each sum keeps its order: the
+ * answer is the same on every machine. */
 #include "bench/columns.h"
 #include "bench/curves.h"
 
@@ -24,8 +24,8 @@ enum { BLOCK = 8, WIDTH_MAX = 1024 };
 struct nearest {
     struct box box;
     struct curves curves;
-    bool declared;  /* numbers enter in their declared scale */
-    size_t width;   /* columns of the standardised table */
+    bool declared; /* numbers enter in their declared scale */
+    size_t width;  /* columns of the standardised table */
     size_t n_rows;
     double *blocks; /* [row / 8][column][row % 8]; rows past the end are infinitely far away */
     double *mean, *deviation;
@@ -54,12 +54,14 @@ static size_t columns_of(const struct param *p)
     return p->kind == PARAM_CONSTANT ? 0 : is_one_hot(p) ? (size_t)p->count : 1;
 }
 
-/* Writes a parameter's coordinates, not yet standardised.  `x` is the number itself, or the index of the value. */
+/* Writes a parameter's coordinates, not yet standardised.  `x` is the number itself, or the index of the
+ * value. */
 static size_t spread(const struct nearest *n, const struct param *p, double x, double *out)
 {
     size_t width = columns_of(p);
     if (is_one_hot(p))
-        for (size_t k = 0; k < width; k++) out[k] = (double)k == x ? 1 : 0;
+        for (size_t k = 0; k < width; k++)
+            out[k] = (double)k == x ? 1 : 0;
     else if (width)
         out[0] = n->declared && p->scale == WN_LOG ? wni_log(x) : x;
     return width;
@@ -67,7 +69,8 @@ static size_t spread(const struct nearest *n, const struct param *p, double x, d
 
 static void standardise(const struct nearest *n, double *row)
 {
-    for (size_t j = 0; j < n->width; j++) row[j] = (row[j] - n->mean[j]) / n->deviation[j];
+    for (size_t j = 0; j < n->width; j++)
+        row[j] = (row[j] - n->mean[j]) / n->deviation[j];
 }
 
 /* ---- looking up ---- */
@@ -95,7 +98,8 @@ static size_t nearest_row(const struct nearest *n, const double *query)
     return best_row;
 }
 
-static wn_status open_curve(const struct blackbox *base, const double *config, uint64_t seed, void *state, struct err *err)
+static wn_status open_curve(const struct blackbox *base, const double *config, uint64_t seed, void *state,
+                            struct err *err)
 {
     (void)err;
     const struct nearest *n = (const struct nearest *)base;
@@ -139,7 +143,8 @@ static wn_status measure_width(struct nearest *n, struct err *err)
     for (size_t i = 0; i < space->n; i++) {
         size_t width = columns_of(&space->params[i]);
         if (width > WIDTH_MAX - n->width)
-            return wni_fail(err, WN_EINVAL, "task '%s': the space has more than %d columns", n->box.base.name, WIDTH_MAX);
+            return wni_fail(err, WN_EINVAL, "task '%s': the space has more than %d columns", n->box.base.name,
+                            WIDTH_MAX);
         n->width += width;
     }
     return WN_OK;
@@ -151,8 +156,8 @@ struct rows {
 };
 
 /* Checks a row of numbers and appends its coordinates. */
-static wn_status append_row(const struct nearest *n, const struct csv *csv, const double *row, struct rows *rows,
-                            struct err *err)
+static wn_status append_row(const struct nearest *n, const struct csv *csv, const double *row,
+                            struct rows *rows, struct err *err)
 {
     const struct space *space = &n->box.base.space;
     if (!wni_reserve((void **)&rows->items, &rows->cap, (rows->n + 1) * n->width, sizeof *rows->items))
@@ -161,8 +166,8 @@ static wn_status append_row(const struct nearest *n, const struct csv *csv, cons
     for (size_t i = 0; i < space->n; i++) {
         const struct param *p = &space->params[i];
         if (n->declared && p->scale == WN_LOG && !(row[i] > 0))
-            return wni_fail(err, WN_EINVAL, "%s:%zu: '%s' has a log scale but is %.15g", csv->path, csv->row_line, p->name,
-                            row[i]);
+            return wni_fail(err, WN_EINVAL, "%s:%zu: '%s' has a log scale but is %.15g", csv->path,
+                            csv->row_line, p->name, row[i]);
         out += spread(n, p, row[i], out);
     }
     return WN_OK;
@@ -183,13 +188,15 @@ static wn_status read_rows(const struct nearest *n, const char *path, struct row
     return st;
 }
 
-/* Mean, then the mean of squared differences: two passes, since one would cancel for narrow columns far from 0. */
+/* Mean, then the mean of squared differences: two passes, since one would cancel for narrow columns far from
+ * 0. */
 static void measure_columns(struct nearest *n, const struct rows *rows)
 {
     double count = (double)rows->n;
     for (size_t j = 0; j < n->width; j++) {
         double sum = 0, squares = 0;
-        for (size_t i = 0; i < rows->n; i++) sum += rows->items[i * n->width + j];
+        for (size_t i = 0; i < rows->n; i++)
+            sum += rows->items[i * n->width + j];
         n->mean[j] = sum / count;
         for (size_t i = 0; i < rows->n; i++) {
             double d = rows->items[i * n->width + j] - n->mean[j];
@@ -207,7 +214,8 @@ static void fill_blocks(struct nearest *n, struct rows *rows)
         double *row = i < rows->n ? rows->items + i * n->width : NULL;
         if (row) standardise(n, row);
         double *out = n->blocks + i / BLOCK * BLOCK * n->width + i % BLOCK;
-        for (size_t j = 0; j < n->width; j++) out[j * BLOCK] = row ? row[j] : INFINITY;
+        for (size_t j = 0; j < n->width; j++)
+            out[j * BLOCK] = row ? row[j] : INFINITY;
     }
 }
 

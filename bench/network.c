@@ -1,8 +1,8 @@
 /* network.c -- black boxes whose learning curves come out of a surrogate network.
  *
- * A curve is computed 16 levels at a time, when one of them is first read: a trial that is stopped after a few epochs, as
- * most are, costs a fraction of the whole curve (about 0.3 ms of 2 ms for nb301).  Seconds are the running maximum over
- * the levels, since the network's cumulative time dips now and then. */
+ * A curve is computed 16 levels at a time, when one of them is first read: a trial that is stopped after a
+ * few epochs, as most are, costs a fraction of the whole curve (about 0.3 ms of 2 ms for nb301).  Seconds are
+ * the running maximum over the levels, since the network's cumulative time dips now and then. */
 #include "bench/network.h"
 
 #include "base/mem.h"
@@ -21,8 +21,8 @@ struct input {
 struct network_box {
     struct box box;
     struct network network;
-    struct input *inputs;                     /* one per parameter */
-    uint32_t codes[MLP_EMBEDDINGS_MAX];       /* of words that the task fixes */
+    struct input *inputs;               /* one per parameter */
+    uint32_t codes[MLP_EMBEDDINGS_MAX]; /* of words that the task fixes */
     size_t value_output, seconds_output;
 };
 
@@ -55,7 +55,8 @@ static float *prefix_of(const struct network_box *n, void *state)
     return (float *)(void *)(seconds_of(n, state) + n->box.base.n_levels);
 }
 
-static wn_status open_curve(const struct blackbox *base, const double *config, uint64_t seed, void *state, struct err *err)
+static wn_status open_curve(const struct blackbox *base, const double *config, uint64_t seed, void *state,
+                            struct err *err)
 {
     (void)seed, (void)err;
     const struct network_box *n = (const struct network_box *)base;
@@ -92,7 +93,8 @@ static void read_curve(const struct blackbox *base, void *state, size_t level, d
 {
     const struct network_box *n = (const struct network_box *)base;
     struct curve_state *c = state;
-    while (c->done <= level) compute_tile(n, c);
+    while (c->done <= level)
+        compute_tile(n, c);
     *value = values_of(n, state)[level];
     *seconds = seconds_of(n, state)[level];
 }
@@ -142,11 +144,13 @@ static wn_status match_word(struct opening *o, const struct param *p, struct inp
 {
     input->is_word = true;
     if (!p->labels)
-        return wni_family_fail(o->family, o->family->parameters, o->err, "parameter '%s' must be categorical", p->name);
+        return wni_family_fail(o->family, o->family->parameters, o->err, "parameter '%s' must be categorical",
+                               p->name);
     input->codes = arena_new(&o->n->box.arena, uint32_t, (size_t)p->count);
     if (!input->codes) return wni_fail_memory(o->err);
     wn_status st = WN_OK;
-    for (size_t k = 0; k < p->count && !st; k++) st = get_code(o, input->index, p->labels[k], &input->codes[k]);
+    for (size_t k = 0; k < p->count && !st; k++)
+        st = get_code(o, input->index, p->labels[k], &input->codes[k]);
     return st;
 }
 
@@ -165,8 +169,8 @@ static wn_status match_inputs(struct opening *o)
             st = match_word(o, p, &n->inputs[i]);
         else if (!find_name(model->numbers, model->n_numbers, p->name, &n->inputs[i].index) ||
                  !strcmp(p->name, "epoch") || (p->labels && !p->numbers))
-            st = wni_family_fail(o->family, o->family->parameters, o->err, "parameter '%s' is not an input of the network",
-                                 p->name);
+            st = wni_family_fail(o->family, o->family->parameters, o->err,
+                                 "parameter '%s' is not an input of the network", p->name);
         if (st) return st;
     }
     return WN_OK;
@@ -189,7 +193,8 @@ static wn_status fix_others(struct opening *o)
     for (size_t i = 0; i < model->n_words; i++) {
         if (is_parameter(o, model->words[i])) continue;
         if (model->n_words > 1)
-            return wni_family_fail(o->family, o->family->parameters, o->err, "there is no parameter '%s'", model->words[i]);
+            return wni_family_fail(o->family, o->family->parameters, o->err, "there is no parameter '%s'",
+                                   model->words[i]);
         const char *instance;
         wn_status st = wni_family_text(o->family, entry, "instance", NULL, &instance, o->err);
         if (!st) st = get_code(o, i, instance, &o->n->codes[i]);
@@ -205,7 +210,8 @@ static wn_status choose_outputs(struct opening *o)
     bool found = find_name(model->outputs, model->n_outputs, model->seconds, &n->seconds_output);
     found = found && find_name(model->outputs, model->n_outputs, o->task->metric, &n->value_output);
     if (found) return WN_OK;
-    return wni_family_fail(o->family, o->family->tasks, o->err, "the network has no output '%s'", o->task->metric);
+    return wni_family_fail(o->family, o->family->tasks, o->err, "the network has no output '%s'",
+                           o->task->metric);
 }
 
 static wn_status open_encoding(struct opening *o)
@@ -218,7 +224,8 @@ static wn_status open_encoding(struct opening *o)
 
 static size_t curve_size(const struct network_box *n)
 {
-    return sizeof(struct curve_state) + 2 * n->box.base.n_levels * sizeof(double) + n->network.mlp.width * sizeof(float);
+    return sizeof(struct curve_state) + 2 * n->box.base.n_levels * sizeof(double) +
+           n->network.mlp.width * sizeof(float);
 }
 
 static wn_status open_network(const struct task *task, const struct family *family, struct blackbox **out,

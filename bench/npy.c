@@ -30,7 +30,8 @@ static wn_status bad_header(const struct header *h, const char *what)
 
 static void skip_blanks(struct header *h)
 {
-    while (h->at < h->end && (*h->at == ' ' || *h->at == '\n' || *h->at == '\t' || *h->at == '\r')) h->at++;
+    while (h->at < h->end && (*h->at == ' ' || *h->at == '\n' || *h->at == '\t' || *h->at == '\r'))
+        h->at++;
 }
 
 /* Takes the character if it comes next, blanks in front of it aside. */
@@ -79,7 +80,8 @@ static bool take_string(struct header *h, struct slice *out)
 static void printable(struct slice s, char *out, size_t size)
 {
     size_t n = s.length < size - 1 ? s.length : size - 1;
-    for (size_t i = 0; i < n; i++) out[i] = s.text[i] >= ' ' && s.text[i] <= '~' ? s.text[i] : '?';
+    for (size_t i = 0; i < n; i++)
+        out[i] = s.text[i] >= ' ' && s.text[i] <= '~' ? s.text[i] : '?';
     out[n] = '\0';
 }
 
@@ -88,17 +90,19 @@ static wn_status read_descr(struct npy *a, struct header *h)
     struct slice type;
     skip_blanks(h);
     if (h->at < h->end && *h->at == '[')
-        return wni_fail(h->err, WN_EINVAL, "'%s' holds records with named fields; only float32 and float64 are read",
-                        h->file);
+        return wni_fail(h->err, WN_EINVAL,
+                        "'%s' holds records with named fields; only float32 and float64 are read", h->file);
     if (!take_string(h, &type)) return bad_header(h, "'descr' is not a string");
     a->is_double = slice_is(type, "<f8");
     if (a->is_double || slice_is(type, "<f4")) return WN_OK;
     char found[24];
     printable(type, found, sizeof found);
     if (slice_is(type, ">f4") || slice_is(type, ">f8"))
-        return wni_fail(h->err, WN_EINVAL, "'%s' holds big-endian numbers ('%s'); only little-endian ones are read",
-                        h->file, found);
-    return wni_fail(h->err, WN_EINVAL, "'%s' holds elements of type '%s'; only float32 '<f4' and float64 '<f8' are read",
+        return wni_fail(h->err, WN_EINVAL,
+                        "'%s' holds big-endian numbers ('%s'); only little-endian ones are read", h->file,
+                        found);
+    return wni_fail(h->err, WN_EINVAL,
+                    "'%s' holds elements of type '%s'; only float32 '<f4' and float64 '<f8' are read",
                     h->file, found);
 }
 
@@ -106,8 +110,8 @@ static wn_status read_order(struct header *h)
 {
     if (take_word(h, "False")) return WN_OK;
     if (take_word(h, "True"))
-        return wni_fail(h->err, WN_EINVAL, "'%s' is in Fortran order; only C order is read (numpy.ascontiguousarray)",
-                        h->file);
+        return wni_fail(h->err, WN_EINVAL,
+                        "'%s' is in Fortran order; only C order is read (numpy.ascontiguousarray)", h->file);
     return bad_header(h, "'fortran_order' is neither True nor False");
 }
 
@@ -117,7 +121,8 @@ static bool take_size(struct header *h, size_t *out)
     if (h->at == h->end || *h->at < '0' || *h->at > '9') return false;
     size_t n = 0;
     for (; h->at < h->end && *h->at >= '0' && *h->at <= '9'; h->at++)
-        if (__builtin_mul_overflow(n, 10, &n) || __builtin_add_overflow(n, (size_t)(*h->at - '0'), &n)) return false;
+        if (__builtin_mul_overflow(n, 10, &n) || __builtin_add_overflow(n, (size_t)(*h->at - '0'), &n))
+            return false;
     if (h->at < h->end && *h->at == 'L') h->at++; /* Python 2 wrote (3L, 4L) */
     *out = n;
     return true;
@@ -131,7 +136,8 @@ static wn_status read_shape(struct npy *a, struct header *h)
     while (!take(h, ')')) {
         if (a->ndim == NPY_DIMS_MAX)
             return wni_fail(h->err, WN_EINVAL, "'%s' has more than %d dimensions", h->file, NPY_DIMS_MAX);
-        if (!more || !take_size(h, &a->shape[a->ndim])) return bad_header(h, "'shape' is not a tuple of sizes");
+        if (!more || !take_size(h, &a->shape[a->ndim]))
+            return bad_header(h, "'shape' is not a tuple of sizes");
         a->ndim++;
         more = take(h, ',');
     }
@@ -177,15 +183,17 @@ static wn_status read_dictionary(struct npy *a, struct header *h)
 static wn_status find_header(struct header *h, const unsigned char *bytes, size_t size, size_t *offset)
 {
     if (size < MAGIC_LENGTH || memcmp(bytes, MAGIC, MAGIC_LENGTH) != 0)
-        return wni_fail(h->err, WN_EINVAL, "'%s' is not a .npy file: it does not begin with \\x93NUMPY", h->file);
+        return wni_fail(h->err, WN_EINVAL, "'%s' is not a .npy file: it does not begin with \\x93NUMPY",
+                        h->file);
     if (size < MAGIC_LENGTH + 2) return bad_header(h, "the file ends before the version");
     unsigned major = bytes[MAGIC_LENGTH], minor = bytes[MAGIC_LENGTH + 1];
     if (major < 1 || major > 3 || minor != 0)
-        return wni_fail(h->err, WN_EINVAL, "'%s' has .npy version %u.%u; versions 1.0, 2.0 and 3.0 are read", h->file,
-                        major, minor);
+        return wni_fail(h->err, WN_EINVAL, "'%s' has .npy version %u.%u; versions 1.0, 2.0 and 3.0 are read",
+                        h->file, major, minor);
     size_t width = major == 1 ? 2 : 4, from = MAGIC_LENGTH + 2 + width, length = 0;
     if (size < from) return bad_header(h, "the file ends before the header's length");
-    for (size_t i = 0; i < width; i++) length |= (size_t)bytes[MAGIC_LENGTH + 2 + i] << (8 * i);
+    for (size_t i = 0; i < width; i++)
+        length |= (size_t)bytes[MAGIC_LENGTH + 2 + i] << (8 * i);
     if (length > HEADER_MAX) return bad_header(h, "it is longer than 65536 bytes");
     if (length > size - from) return bad_header(h, "the file ends inside it");
     h->at = (const char *)bytes + from;
@@ -202,14 +210,18 @@ static wn_status check_size(struct npy *a, const char *name, size_t available, s
     size_t bytes = a->is_double ? sizeof(double) : sizeof(float);
     bool fits = true;
     a->n = 1;
-    for (size_t i = 0; i < a->ndim; i++) fits = !__builtin_mul_overflow(a->n, a->shape[i], &a->n) && fits;
+    for (size_t i = 0; i < a->ndim; i++)
+        fits = !__builtin_mul_overflow(a->n, a->shape[i], &a->n) && fits;
     fits = !__builtin_mul_overflow(a->n, bytes, &bytes) && fits;
-    if (!fits) return wni_fail(err, WN_EINVAL, "'%s': an array of shape %s does not fit into memory", name, shape);
+    if (!fits)
+        return wni_fail(err, WN_EINVAL, "'%s': an array of shape %s does not fit into memory", name, shape);
     if (bytes > available)
-        return wni_fail(err, WN_EINVAL, "'%s' is cut short: shape %s needs %zu bytes of elements, the file has %zu", name,
+        return wni_fail(err, WN_EINVAL,
+                        "'%s' is cut short: shape %s needs %zu bytes of elements, the file has %zu", name,
                         shape, bytes, available);
     if (bytes < available)
-        return wni_fail(err, WN_EINVAL, "'%s' has %zu bytes after its array of shape %s", name, available - bytes, shape);
+        return wni_fail(err, WN_EINVAL, "'%s' has %zu bytes after its array of shape %s", name,
+                        available - bytes, shape);
     return WN_OK;
 }
 
@@ -261,8 +273,10 @@ static void build_header(struct buf *b, bool is_double, const struct npy *a)
 {
     char shape[256];
     wni_npy_shape_text(a, shape, sizeof shape);
-    wni_buf_printf(b, "{'descr': '%s', 'fortran_order': False, 'shape': %s, }", is_double ? "<f8" : "<f4", shape);
-    while ((MAGIC_LENGTH + 4 + b->len + 1) % ALIGNMENT && !b->failed) wni_buf_putc(b, ' ');
+    wni_buf_printf(b, "{'descr': '%s', 'fortran_order': False, 'shape': %s, }", is_double ? "<f8" : "<f4",
+                   shape);
+    while ((MAGIC_LENGTH + 4 + b->len + 1) % ALIGNMENT && !b->failed)
+        wni_buf_putc(b, ' ');
     wni_buf_putc(b, '\n');
 }
 
@@ -297,7 +311,8 @@ wn_status wni_npy_write(const char *path, bool is_double, const size_t *shape, s
                         struct err *err)
 {
     struct npy a = {.n = 1, .ndim = ndim};
-    if (ndim > NPY_DIMS_MAX) return wni_fail(err, WN_EINVAL, "'%s': more than %d dimensions", path, NPY_DIMS_MAX);
+    if (ndim > NPY_DIMS_MAX)
+        return wni_fail(err, WN_EINVAL, "'%s': more than %d dimensions", path, NPY_DIMS_MAX);
     for (size_t i = 0; i < ndim; i++) {
         a.shape[i] = shape[i];
         a.n = wni_size_mul(a.n, shape[i]);
@@ -310,7 +325,8 @@ wn_status wni_npy_write(const char *path, bool is_double, const size_t *shape, s
         st = wni_fail(err, WN_EIO, "cannot create '%s': %s", path, strerror(errno));
     if (!st && !write_all(file, &header, is_double, data, a.n))
         st = wni_fail(err, WN_EIO, "cannot write '%s': %s", path, strerror(errno));
-    if (file && fclose(file) && !st) st = wni_fail(err, WN_EIO, "cannot write '%s': %s", path, strerror(errno));
+    if (file && fclose(file) && !st)
+        st = wni_fail(err, WN_EIO, "cannot write '%s': %s", path, strerror(errno));
     wni_buf_release(&header);
     return st;
 }

@@ -1,11 +1,13 @@
 /* npy.h -- arrays in NumPy's file format, as numpy.save() writes them.
  *
- * Read: float32 and float64, little-endian, C order, header versions 1.0, 2.0 and 3.0.  Anything else (integers,
- * objects, records, Fortran order, big-endian, a cut file, bytes after the array) is refused with a message that names
- * the file and what was found in it.  The array stays in the mapped file; elements are read one at a time.
+ * Read: float32 and float64, little-endian, C order, header versions 1.0, 2.0 and 3.0.  Anything else
+ * (integers, objects, records, Fortran order, big-endian, a cut file, bytes after the array) is refused with
+ * a message that names the file and what was found in it.  The array stays in the mapped file; elements are
+ * read one at a time.
  *
- * The format: "\x93NUMPY", major, minor, the header's length (2 bytes in version 1, 4 in later ones, little-endian),
- * then a Python dictionary with the keys descr, fortran_order and shape, then the elements. */
+ * The format: "\x93NUMPY", major, minor, the header's length (2 bytes in version 1, 4 in later ones,
+ * little-endian), then a Python dictionary with the keys descr, fortran_order and shape, then the elements.
+ */
 #ifndef WNI_BENCH_NPY_H
 #define WNI_BENCH_NPY_H
 
@@ -23,7 +25,7 @@ struct npy {
     size_t n;                  /* elements in all */
     size_t ndim;               /* 0: a single number */
     size_t shape[NPY_DIMS_MAX];
-    bool is_double;            /* float64, otherwise float32 */
+    bool is_double; /* float64, otherwise float32 */
 };
 
 wn_status wni_npy_open(struct npy *a, const char *path, struct err *err);

@@ -4,13 +4,14 @@
  *
  *     error(r) = end + gap * (r^-decay - 81^-decay) + noise(seed, r)
  *
- * where `end` (the error after the last epoch), `gap` and `decay` depend on the configuration.  A large learning rate falls
- * fast but ends badly, a large network starts late and ends well, so curves cross, and judging early is useful but not safe.
- * One configuration in a hundred, where learning rate and momentum are both near their upper ends, diverges to NaN after
- * some epochs.  An epoch takes longer for wider and deeper networks.
+ * where `end` (the error after the last epoch), `gap` and `decay` depend on the configuration.  A large
+ * learning rate falls fast but ends badly, a large network starts late and ends well, so curves cross, and
+ * judging early is useful but not safe. One configuration in a hundred, where learning rate and momentum are
+ * both near their upper ends, diverges to NaN after some epochs.  An epoch takes longer for wider and deeper
+ * networks.
  *
- * Reading a level costs one exponential and one block of random bits, about 40 ns: the simulator must be able to deliver a
- * million reports per second. */
+ * Reading a level costs one exponential and one block of random bits, about 40 ns: the simulator must be able
+ * to deliver a million reports per second. */
 #include "bench/function.h"
 
 #include "base/mem.h"
@@ -28,9 +29,12 @@ static const double LR_MIN = 1e-4, LR_MAX = 1;
 static const double MOMENTUM_MAX = 0.99;
 static const double UNITS_MIN = 16, UNITS_MAX = 1024;
 static const double DEPTH_MAX = 6;
-static const double BEST_END = 0.1; /* reached by 256 units, depth 3, relu and a fitting pair of learning rate and momentum */
-static const double NOISE = 0.004;  /* the noise stays strictly within +-NOISE; its standard deviation is 0.29 of that */
-static const double EDGE = 1.8585786437626906; /* 2 - sqrt(0.02): the corner beyond it is 1 % of the unit square */
+static const double BEST_END =
+    0.1; /* reached by 256 units, depth 3, relu and a fitting pair of learning rate and momentum */
+static const double NOISE =
+    0.004; /* the noise stays strictly within +-NOISE; its standard deviation is 0.29 of that */
+static const double EDGE =
+    1.8585786437626906; /* 2 - sqrt(0.02): the corner beyond it is 1 % of the unit square */
 
 struct synthetic {
     struct box box;
@@ -61,7 +65,8 @@ static double square(double x)
     return x * x;
 }
 
-static wn_status open_curve(const struct blackbox *base, const double *config, uint64_t seed, void *state, struct err *err)
+static wn_status open_curve(const struct blackbox *base, const double *config, uint64_t seed, void *state,
+                            struct err *err)
 {
     static const double handicap[] = {0, 0.02, 0.01}; /* relu, tanh, gelu */
     (void)err;
@@ -72,8 +77,8 @@ static wn_status open_curve(const struct blackbox *base, const double *config, u
     double units = wni_log(config[UNITS] / UNITS_MIN) / 4.1588830833596715; /* log 64: from 0 to 1 */
     double depth = (config[DEPTH] - 1) / (DEPTH_MAX - 1);
     double step = lr + 0.3 * momentum; /* momentum lengthens the steps */
-    double end = BEST_END + 0.8 * square(step - 0.7) + 0.15 * square(units - 2.0 / 3) + 0.1 * square(depth - 0.4) +
-                 handicap[(size_t)config[ACTIVATION]];
+    double end = BEST_END + 0.8 * square(step - 0.7) + 0.15 * square(units - 2.0 / 3) +
+                 0.1 * square(depth - 0.4) + handicap[(size_t)config[ACTIVATION]];
     c->decay = 0.35 + 0.75 * step - 0.15 * depth;
     c->gap = 0.5 + 0.15 * units + 0.1 * depth - 0.1 * lr;
     c->floor = end - c->gap * wni_exp(-c->decay * s->log_level[EPOCHS - 1]);
@@ -121,10 +126,14 @@ static wn_status add_parameters(struct space *space, struct err *err)
         [MOMENTUM] = {.name = "momentum", .kind = PARAM_FLOAT, .min = 0, .max = MOMENTUM_MAX},
         [UNITS] = {.name = "units", .kind = PARAM_INT, .scale = WN_LOG, .min = UNITS_MIN, .max = UNITS_MAX},
         [DEPTH] = {.name = "depth", .kind = PARAM_INT, .min = 1, .max = DEPTH_MAX},
-        [ACTIVATION] = {.name = "activation", .kind = PARAM_CATEGORICAL, .labels = activations, .n_labels = 3},
+        [ACTIVATION] = {.name = "activation",
+                        .kind = PARAM_CATEGORICAL,
+                        .labels = activations,
+                        .n_labels = 3},
     };
     wn_status st = WN_OK;
-    for (size_t i = 0; i < N_PARAMETERS && !st; i++) st = wni_space_add(space, &decls[i], err);
+    for (size_t i = 0; i < N_PARAMETERS && !st; i++)
+        st = wni_space_add(space, &decls[i], err);
     return st;
 }
 

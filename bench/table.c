@@ -1,8 +1,9 @@
 /* table.c -- exact look-up: every configuration of a finite space was run, and its results are in a table.
  *
- * configs.csv says which configuration each row of the arrays belongs to.  Opening turns it into one array that maps
- * the configuration's number in the space (mixed radix, wni_config_index) to its row, so a look-up is O(1); the arrays
- * themselves stay mapped.  FCNet's 62,208 rows are read in about 15 ms, nearly all of it spent on the text. */
+ * configs.csv says which configuration each row of the arrays belongs to.  Opening turns it into one array
+ * that maps the configuration's number in the space (mixed radix, wni_config_index) to its row, so a look-up
+ * is O(1); the arrays themselves stay mapped.  FCNet's 62,208 rows are read in about 15 ms, nearly all of it
+ * spent on the text. */
 #include "bench/columns.h"
 #include "bench/curves.h"
 
@@ -27,7 +28,8 @@ static void close_table(struct blackbox *base)
     free(t);
 }
 
-static wn_status open_curve(const struct blackbox *base, const double *config, uint64_t seed, void *state, struct err *err)
+static wn_status open_curve(const struct blackbox *base, const double *config, uint64_t seed, void *state,
+                            struct err *err)
 {
     (void)err;
     const struct table *t = (const struct table *)base;
@@ -42,12 +44,14 @@ static void read_curve(const struct blackbox *base, void *state, size_t level, d
     wni_curves_read(&((const struct table *)base)->curves, state, level, value, seconds);
 }
 
-static const struct blackbox_ops table_ops = {.open_curve = open_curve, .read_curve = read_curve, .close = close_table};
+static const struct blackbox_ops table_ops = {
+    .open_curve = open_curve, .read_curve = read_curve, .close = close_table};
 
 /* ---- opening ---- */
 
 /* Notes that row `columns->csv.row` holds this configuration. */
-static wn_status note_row(struct table *t, const struct columns *columns, const double *config, struct err *err)
+static wn_status note_row(struct table *t, const struct columns *columns, const double *config,
+                          struct err *err)
 {
     uint64_t index = wni_config_index(&t->box.base.space, config);
     if (t->rows[index])
@@ -61,14 +65,16 @@ static wn_status fail_missing(const struct table *t, const char *path, size_t n_
 {
     const struct space *space = &t->box.base.space;
     uint64_t index = 0;
-    while (t->rows[index]) index++;
+    while (t->rows[index])
+        index++;
     struct buf text = {.limit = WN_WHY_MAX};
     double *config = wni_new(double, space->n);
     if (!config) return wni_fail_memory(err);
     wni_config_at(space, index, config);
     wni_config_write(space, config, &text);
-    wn_status st = wni_fail(err, WN_EINVAL, "'%s' has %zu rows for a space of %zu configurations; there is none for %s",
-                            path, n_rows, (size_t)space->size, wni_buf_text(&text));
+    wn_status st =
+        wni_fail(err, WN_EINVAL, "'%s' has %zu rows for a space of %zu configurations; there is none for %s",
+                 path, n_rows, (size_t)space->size, wni_buf_text(&text));
     wni_buf_release(&text);
     free(config);
     return st;
@@ -82,14 +88,17 @@ static wn_status read_rows(struct table *t, struct columns *columns, double *con
         if (st) return st;
     }
     if (st != WN_EXHAUSTED) return st;
-    return columns->csv.row == t->box.base.space.size ? WN_OK : fail_missing(t, columns->csv.path, columns->csv.row, err);
+    return columns->csv.row == t->box.base.space.size
+               ? WN_OK
+               : fail_missing(t, columns->csv.path, columns->csv.row, err);
 }
 
 static wn_status build_index(struct table *t, const char *path, struct err *err)
 {
     const struct space *space = &t->box.base.space;
     if (space->size == 0 || space->size > CONFIGURATIONS_MAX)
-        return wni_fail(err, WN_EINVAL, "task '%s': a table needs a finite space of at most %d configurations",
+        return wni_fail(err, WN_EINVAL,
+                        "task '%s': a table needs a finite space of at most %d configurations",
                         t->box.base.name, CONFIGURATIONS_MAX);
     struct columns columns = {0};
     double *config = wni_new(double, space->n);
@@ -101,7 +110,8 @@ static wn_status build_index(struct table *t, const char *path, struct err *err)
     return st;
 }
 
-static wn_status open_table(const struct task *task, const struct family *family, struct blackbox **out, struct err *err)
+static wn_status open_table(const struct task *task, const struct family *family, struct blackbox **out,
+                            struct err *err)
 {
     struct table *t = wni_new(struct table, 1);
     if (!t) return wni_fail_memory(err);

@@ -34,7 +34,8 @@ const struct blackbox_kind *wni_blackbox_kind(const char *name)
 static wn_status warn(struct task_list *list, const char *text, struct err *err)
 {
     const char *copy = wni_arena_strdup(&list->arena, text);
-    if (!copy || !wni_reserve((void **)&list->warnings, &list->warnings_cap, list->n_warnings + 1, sizeof *list->warnings))
+    if (!copy || !wni_reserve((void **)&list->warnings, &list->warnings_cap, list->n_warnings + 1,
+                              sizeof *list->warnings))
         return wni_fail_memory(err);
     list->warnings[list->n_warnings++] = copy;
     return WN_OK;
@@ -51,9 +52,10 @@ static wn_status add(struct task_list *list, const struct task *task, struct err
 {
     if (wni_tasks_get(list, task->name)) return WN_OK; /* an earlier directory has its own */
     struct task t = *task;
-    if (!wni_reserve((void **)&list->items, &list->cap, list->n + 1, sizeof *list->items) || copy_text(list, &t.name) ||
-        copy_text(list, &t.family) || copy_text(list, &t.kind) || copy_text(list, &t.metric) ||
-        copy_text(list, &t.resource) || copy_text(list, &t.honesty) || copy_text(list, &t.folder))
+    if (!wni_reserve((void **)&list->items, &list->cap, list->n + 1, sizeof *list->items) ||
+        copy_text(list, &t.name) || copy_text(list, &t.family) || copy_text(list, &t.kind) ||
+        copy_text(list, &t.metric) || copy_text(list, &t.resource) || copy_text(list, &t.honesty) ||
+        copy_text(list, &t.folder))
         return wni_fail_memory(err);
     list->items[list->n++] = t;
     return WN_OK;
@@ -76,7 +78,9 @@ static wn_status check_kind(const struct family *f, struct err *err)
 {
     const struct blackbox_kind *kind = wni_blackbox_kind(f->kind);
     const struct node *at = wni_node_get(f->root, "kind");
-    if (!kind) return wni_family_fail(f, at, err, "unknown kind '%s'; it must be table, nearest or network", f->kind);
+    if (!kind)
+        return wni_family_fail(f, at, err, "unknown kind '%s'; it must be table, nearest or network",
+                               f->kind);
     if (kind->builtin) return wni_family_fail(f, at, err, "kind '%s' is for tasks in the code", f->kind);
     return WN_OK;
 }
@@ -130,7 +134,8 @@ struct folders {
     size_t n, cap;
 };
 
-/* Sub-folders of a directory that hold a black box, in the order of their names: readdir's order is the disk's. */
+/* Sub-folders of a directory that hold a black box, in the order of their names: readdir's order is the
+ * disk's. */
 static wn_status list_folders(DIR *dir, const char *path, struct arena *scratch, struct folders *out)
 {
     struct dirent *entry;
@@ -163,12 +168,14 @@ static wn_status add_folders(struct task_list *list, const char *path, struct ar
     closedir(dir);
     if (st) wni_fail_memory(err);
     if (!st && folders.n == 0) st = warn_directory(list, path, "no folder in it has a blackbox.json", err);
-    for (size_t i = 0; i < folders.n && !st; i++) st = add_folder(list, folders.items[i], err);
+    for (size_t i = 0; i < folders.n && !st; i++)
+        st = add_folder(list, folders.items[i], err);
     free(folders.items);
     return st;
 }
 
-static wn_status add_directory(struct task_list *list, const char *path, struct arena *scratch, struct err *err)
+static wn_status add_directory(struct task_list *list, const char *path, struct arena *scratch,
+                               struct err *err)
 {
     wn_status st = WN_OK;
     bool is_folder = has_blackbox(path, scratch, &st);
@@ -216,7 +223,8 @@ static wn_status fail_unknown(const struct task_list *list, const char *name, st
 {
     const char **names = wni_new(const char *, list->n);
     if (!names) return wni_fail_memory(err);
-    for (size_t i = 0; i < list->n; i++) names[i] = list->items[i].name;
+    for (size_t i = 0; i < list->n; i++)
+        names[i] = list->items[i].name;
     const char *closest = wni_closest(name, names, list->n);
     free(names);
     /* most often the task is unknown because its folder was not found, so say that too */
@@ -239,7 +247,8 @@ static wn_status open_in_folder(const struct task *task, struct blackbox **out, 
     struct family f;
     struct task now;
     wn_status st = wni_family_load(&f, task->folder, err);
-    if (!st && task->index >= f.tasks->n) st = wni_family_fail(&f, f.tasks, err, "it changed since it was listed");
+    if (!st && task->index >= f.tasks->n)
+        st = wni_family_fail(&f, f.tasks, err, "it changed since it was listed");
     if (!st) st = wni_family_task(&f, task->index, &now, err);
     if (!st && (strcmp(now.name, task->name) != 0 || strcmp(now.kind, task->kind) != 0))
         st = wni_family_fail(&f, f.tasks, err, "it changed since it was listed");
@@ -248,7 +257,8 @@ static wn_status open_in_folder(const struct task *task, struct blackbox **out, 
     return st;
 }
 
-wn_status wni_task_open(const struct task_list *list, const char *name, struct blackbox **out, struct err *err)
+wn_status wni_task_open(const struct task_list *list, const char *name, struct blackbox **out,
+                        struct err *err)
 {
     *out = NULL;
     struct task unlisted;

@@ -1,7 +1,7 @@
 /* check.h -- what the C tests share: checks that print both values, random spaces, temporary folders.
  *
- * Include it first: it brings cmocka with the headers that cmocka needs.  Random inputs come from keyed streams of
- * num/rng.h, so a failure comes back with the same seed; pass the seed on in the message. */
+ * Include it first: it brings cmocka with the headers that cmocka needs.  Random inputs come from keyed
+ * streams of num/rng.h, so a failure comes back with the same seed; pass the seed on in the message. */
 #ifndef WNI_TESTS_CHECK_H
 #define WNI_TESTS_CHECK_H
 
@@ -51,7 +51,8 @@
     do {                                                                                                     \
         double check_got = (got), check_expected = (expected), check_within = (tolerance);                   \
         if (!(fabs(check_got - check_expected) <= check_within))                                             \
-            fail_msg("%s is %.17g, expected %.17g within %g", #got, check_got, check_expected, check_within); \
+            fail_msg("%s is %.17g, expected %.17g within %g", #got, check_got, check_expected,               \
+                     check_within);                                                                          \
     } while (0)
 
 #define CHECK_TEXT(got, expected)                                                                            \
@@ -114,22 +115,42 @@ static inline void check_linear_range(struct rng *rng, double *min, double *max)
 {
     double sign = check_chance(rng, 30) ? -1 : 1;
     switch (check_between(rng, 0, 4)) {
-    case 0: *min = check_between(rng, -30, 30) / 10.0, *max = *min + check_between(rng, 1, 50) / 10.0; break;
-    case 1: *min = sign * check_magnitude(rng, -250, 290), *max = *min + check_magnitude(rng, -250, 290); break;
-    case 2: *min = sign * check_magnitude(rng, -5, 15), *max = *min + fabs(*min) * check_magnitude(rng, -9.9, 0); break;
-    case 3: *min = -check_magnitude(rng, -8, 8), *max = check_magnitude(rng, -8, 8); break;
-    default: *min = 0, *max = check_magnitude(rng, -280, 290); break;
+    case 0:
+        *min = check_between(rng, -30, 30) / 10.0, *max = *min + check_between(rng, 1, 50) / 10.0;
+        break;
+    case 1:
+        *min = sign * check_magnitude(rng, -250, 290), *max = *min + check_magnitude(rng, -250, 290);
+        break;
+    case 2:
+        *min = sign * check_magnitude(rng, -5, 15), *max = *min + fabs(*min) * check_magnitude(rng, -9.9, 0);
+        break;
+    case 3:
+        *min = -check_magnitude(rng, -8, 8), *max = check_magnitude(rng, -8, 8);
+        break;
+    default:
+        *min = 0, *max = check_magnitude(rng, -280, 290);
+        break;
     }
 }
 
 static inline void check_log_range(struct rng *rng, double *min, double *max)
 {
     switch (check_between(rng, 0, 4)) {
-    case 0: *min = 1e-300, *max = 1e300; break;
-    case 1: *min = 1e-8, *max = 9.8; break;
-    case 2: *min = check_magnitude(rng, -300, 300), *max = check_magnitude(rng, -300, 300); break;
-    case 3: *min = check_magnitude(rng, -12, 12), *max = *min * (1 + check_magnitude(rng, -9.9, 1)); break;
-    default: *min = check_magnitude(rng, -6, 0), *max = check_magnitude(rng, 0, 6); break;
+    case 0:
+        *min = 1e-300, *max = 1e300;
+        break;
+    case 1:
+        *min = 1e-8, *max = 9.8;
+        break;
+    case 2:
+        *min = check_magnitude(rng, -300, 300), *max = check_magnitude(rng, -300, 300);
+        break;
+    case 3:
+        *min = check_magnitude(rng, -12, 12), *max = *min * (1 + check_magnitude(rng, -9.9, 1));
+        break;
+    default:
+        *min = check_magnitude(rng, -6, 0), *max = check_magnitude(rng, 0, 6);
+        break;
     }
 }
 
@@ -144,7 +165,8 @@ static inline void check_int_range(struct rng *rng, struct param_decl *d)
 {
     bool small = check_chance(rng, 50);
     double low = d->scale == WN_LOG ? 0 : small ? -20 : -0x1p45, high = small ? 100 : 0x1p45;
-    d->min = rint(d->scale == WN_LOG ? check_magnitude(rng, 0, small ? 2 : 13.5) : check_uniform(rng, low, high));
+    d->min =
+        rint(d->scale == WN_LOG ? check_magnitude(rng, 0, small ? 2 : 13.5) : check_uniform(rng, low, high));
     d->max = rint(d->scale == WN_LOG && check_chance(rng, 50) ? check_magnitude(rng, 0, 13.5)
                                                               : check_uniform(rng, low, high));
     if (check_chance(rng, 10)) d->max = 0x1p45;
@@ -204,7 +226,8 @@ static inline const struct param *check_add_random(struct space *space, struct r
 static inline void check_random_space(struct space *space, struct rng *rng, size_t n)
 {
     wni_space_init(space);
-    while (space->n < n) check_add_random(space, rng, (enum param_kind)wni_rng_below(rng, PARAM_CONSTANT + 1));
+    while (space->n < n)
+        check_add_random(space, rng, (enum param_kind)wni_rng_below(rng, PARAM_CONSTANT + 1));
 }
 
 /* At most `size` configurations, at least 2, in up to 6 parameters. */
@@ -213,7 +236,8 @@ static inline void check_random_finite_space(struct space *space, struct rng *rn
     do {
         wni_space_init(space);
         for (int i = check_between(rng, 1, 6); i > 0; i--) {
-            struct param_decl d = {.kind = PARAM_INT, .name = (const char *[]){"a", "b", "c", "d", "e", "f"}[i - 1]};
+            struct param_decl d = {.kind = PARAM_INT,
+                                   .name = (const char *[]){"a", "b", "c", "d", "e", "f"}[i - 1]};
             enum param_kind kind = (enum param_kind)wni_rng_below(rng, PARAM_CONSTANT + 1);
             if (kind > PARAM_INT) {
                 struct check_decl c;
@@ -239,18 +263,28 @@ static inline double check_random_value(const struct param *p, struct rng *rng)
     if (p->count) return check_chance(rng, 50) ? value : wni_param_value_at(p, wni_rng_below(rng, p->count));
     double range = p->max - p->min, near = check_magnitude(rng, -17, -9);
     switch (check_between(rng, 0, 5)) {
-    case 0: return check_chance(rng, 50) ? p->min : p->max;
-    case 1: wni_param_canonical(p, fmin(p->max, p->min + range * near), &value); break;
-    case 2: wni_param_canonical(p, fmax(p->min, p->max - range * near), &value); break;
-    case 3: wni_param_canonical(p, fmin(p->max, p->min + fabs(p->min) * near), &value); break;
-    case 4: wni_param_canonical(p, fmax(p->min, p->max - fabs(p->max) * near), &value); break;
+    case 0:
+        return check_chance(rng, 50) ? p->min : p->max;
+    case 1:
+        wni_param_canonical(p, fmin(p->max, p->min + range * near), &value);
+        break;
+    case 2:
+        wni_param_canonical(p, fmax(p->min, p->max - range * near), &value);
+        break;
+    case 3:
+        wni_param_canonical(p, fmin(p->max, p->min + fabs(p->min) * near), &value);
+        break;
+    case 4:
+        wni_param_canonical(p, fmax(p->min, p->max - fabs(p->max) * near), &value);
+        break;
     }
     return value;
 }
 
 static inline void check_random_config(const struct space *space, struct rng *rng, double *config)
 {
-    for (size_t i = 0; i < space->n; i++) config[i] = check_random_value(&space->params[i], rng);
+    for (size_t i = 0; i < space->n; i++)
+        config[i] = check_random_value(&space->params[i], rng);
 }
 
 /* Fails unless the value is one of the parameter's. */
@@ -258,23 +292,25 @@ static inline void check_in_space(const struct param *p, double value)
 {
     double canonical = NAN;
     bool fine = wni_param_canonical(p, value, &canonical);
-    CHECK(fine && canonical == value, "parameter kind %d, %.17g..%.17g: %.17g, canonical %.17g", p->kind, p->min,
-          p->max, value, canonical);
+    CHECK(fine && canonical == value, "parameter kind %d, %.17g..%.17g: %.17g, canonical %.17g", p->kind,
+          p->min, p->max, value, canonical);
 }
 
 /* ---- is a sample uniform? ---- */
 
-/* Chi-square per degree of freedom may be off by `sigmas` of its standard deviation.  6: once in a billion. */
+/* Chi-square per degree of freedom may be off by `sigmas` of its standard deviation.  6: once in a billion.
+ */
 static inline void check_counts(const size_t *counts, const double *shares, size_t n, double sigmas)
 {
     double total = 0, chi2 = 0, df = (double)n - 1;
-    for (size_t i = 0; i < n; i++) total += (double)counts[i];
+    for (size_t i = 0; i < n; i++)
+        total += (double)counts[i];
     for (size_t i = 0; i < n; i++) {
         double expected = total * shares[i], off = (double)counts[i] - expected;
         chi2 += off * off / expected;
     }
-    CHECK(fabs(chi2 - df) <= sigmas * sqrt(2 * df) + sigmas * sigmas, "chi-square %g with %g degrees of freedom", chi2,
-          df);
+    CHECK(fabs(chi2 - df) <= sigmas * sqrt(2 * df) + sigmas * sigmas,
+          "chi-square %g with %g degrees of freedom", chi2, df);
 }
 
 /* ---- temporary folders ---- */

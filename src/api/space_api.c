@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/number.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,7 +60,11 @@ static wn_status add(wn_space *space, const struct param_decl *decl)
 {
     if (!space) return WN_EINVAL;
     struct err err = {0};
-    return note(space, wni_space_add(&space->space, decl, &err), &err);
+    wn_status st = decl->scale == WN_LINEAR || decl->scale == WN_LOG
+                       ? wni_space_add(&space->space, decl, &err)
+                       : wni_fail(&err, WN_EINVAL, "parameter '%s': scale is neither WN_LINEAR nor WN_LOG",
+                                  decl->name ? decl->name : "");
+    return note(space, st, &err);
 }
 
 wn_status wn_space_float(wn_space *space, const char *name, double min, double max, wn_scale scale)
@@ -89,24 +94,36 @@ wn_status wn_space_int_step(wn_space *space, const char *name, int64_t min, int6
     return add(space, &decl);
 }
 
+/* The values as labels, which is how a space keeps them. */
+static wn_status number_labels(struct arena *arena, const char *name, const double *values, size_t n,
+                               const char ***out, struct err *err)
+{
+    const char **labels = *out = arena_new(arena, const char *, n);
+    if (!labels) return wni_fail_memory(err);
+    if (!values && n) return wni_fail(err, WN_EINVAL, "parameter '%s': values is NULL", name);
+    for (size_t i = 0; i < n; i++) {
+        char text[WNI_NUMBER_MAX];
+        wni_format_double(values[i], text);
+        if (!isfinite(values[i]))
+            return wni_fail(err, WN_EINVAL, "parameter '%s': value %zu is %s, not a finite number", name,
+                            i + 1, text);
+        if (!(labels[i] = wni_arena_strdup(arena, text))) return wni_fail_memory(err);
+    }
+    return WN_OK;
+}
+
 wn_status wn_space_ordinal(wn_space *space, const char *name, const double *values, size_t n, wn_scale scale)
 {
     if (!space) return WN_EINVAL;
     struct arena scratch = {0};
     struct err err = {0};
-    const char **labels = arena_new(&scratch, const char *, n);
-    wn_status st =
-        !values && n ? wni_fail(&err, WN_EINVAL, "parameter '%s': values is NULL", name ? name : "") : WN_OK;
-    for (size_t i = 0; i < n && !st; i++) {
-        char text[WNI_NUMBER_MAX];
-        wni_format_double(values[i], text);
-        if (!labels || !(labels[i] = wni_arena_strdup(&scratch, text))) st = wni_fail_memory(&err);
-    }
+    const char **labels;
+    wn_status st = number_labels(&scratch, name ? name : "", values, n, &labels, &err);
     struct param_decl decl = {
         .name = name, .kind = PARAM_ORDINAL, .scale = scale, .labels = labels, .n_labels = n};
-    if (!st) st = wni_space_add(&space->space, &decl, &err);
+    st = st ? note(space, st, &err) : add(space, &decl);
     wni_arena_release(&scratch);
-    return note(space, st, &err);
+    return st;
 }
 
 wn_status wn_space_ordinal_strings(wn_space *space, const char *name, const char *const *values, size_t n)
@@ -142,6 +159,11 @@ wn_status wn_space_from_json(const char *json, wn_space **out, char why[WN_WHY_M
     struct document doc = {0};
     struct problems problems = {0};
     wn_status st;
+    if (!out) {
+        wni_fail(&err, WN_EINVAL, "out is NULL");
+        wni_tell_why(why, &err);
+        return WN_EINVAL;
+    }
     *out = wn_space_new();
     if (!*out)
         st = wni_fail_memory(&err);
@@ -164,8 +186,9 @@ wn_status wn_space_from_json(const char *json, wn_space **out, char why[WN_WHY_M
 
 wn_status wn_space_to_json(const wn_space *space, char **json)
 {
-    *json = NULL;
-    if (!space) return WN_EINVAL;
+    if (json) *json = NULL;
+    if (!space || !json) return WN_EINVAL;
+    if (space->first_status) return space->first_status; /* it lacks what was refused */
     struct buf text = {0};
     wni_space_write(&space->space, &text);
     if (text.failed) {

@@ -55,9 +55,15 @@ wn_status wn_study_open(const char *store, const char *name, const wn_space *spa
                         const wn_study_options *options, wn_study **out, char why[WN_WHY_MAX])
 {
     struct err err = {0};
-    *out = NULL;
+    wn_status st;
+    if (out) *out = NULL;
     wn_study *s = wni_new(wn_study, 1);
-    wn_status st = s ? open_study(&s->study, store, name, space, options, &err) : wni_fail_memory(&err);
+    if (!s)
+        st = wni_fail_memory(&err);
+    else if (!out)
+        st = wni_fail(&err, WN_EINVAL, "out is NULL");
+    else
+        st = open_study(&s->study, store, name, space, options, &err);
     if (st) {
         free(s);
         wni_tell_why(why, &err);
@@ -130,8 +136,9 @@ static void unlink_handle(wn_trial *t)
 
 wn_status wn_study_ask(wn_study *s, wn_trial **out)
 {
-    *out = NULL;
+    if (out) *out = NULL;
     if (!s) return WN_EINVAL;
+    if (!out) return wni_fail(&s->error, WN_EINVAL, "out is NULL");
     wn_trial *t = new_handle(s); /* before the ask: a trial must not be lost for want of a handle */
     if (!t) return wni_fail_memory(&s->error);
     struct handout job;
@@ -264,6 +271,7 @@ static bool has_trial(const wn_study *s, int64_t number)
 
 wn_status wn_study_trial(const wn_study *s, int64_t number, wn_trial_info *out)
 {
+    if (!s || !out) return WN_EINVAL;
     if (!has_trial(s, number)) return WN_ENOTFOUND;
     const struct history *h = &s->study.history;
     const struct trial *t = &h->trials[number];
@@ -278,7 +286,8 @@ wn_status wn_study_trial(const wn_study *s, int64_t number, wn_trial_info *out)
 
 wn_status wn_study_best(const wn_study *s, wn_trial_info *out)
 {
-    if (!s || s->study.history.best_trial == TRIAL_NONE) return WN_ENOTFOUND;
+    if (!s || !out) return WN_EINVAL;
+    if (s->study.history.best_trial == TRIAL_NONE) return WN_ENOTFOUND;
     const struct history *h = &s->study.history;
     wn_status st = wn_study_trial(s, h->best_trial, out);
     out->value = s->study.sign * h->best_value;
@@ -288,7 +297,8 @@ wn_status wn_study_best(const wn_study *s, wn_trial_info *out)
 
 wn_status wn_study_config(const wn_study *s, int64_t number, char **json)
 {
-    *json = NULL;
+    if (json) *json = NULL;
+    if (!s || !json) return WN_EINVAL;
     if (!has_trial(s, number)) return WN_ENOTFOUND;
     struct buf text = {0};
     wni_config_write(&s->study.space, wni_history_config(&s->study.history, (uint32_t)number), &text);

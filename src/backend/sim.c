@@ -160,11 +160,18 @@ static wn_status stop(void *self, uint32_t trial, bool keep, struct err *err)
     return wni_fail(err, WN_ENOTFOUND, "trial %u is not running", trial);
 }
 
+/* The first multiple of `poll` that is not before `due`.  due / poll is rounded, so its ceiling may be one
+ * off. */
+static double next_poll(double due, double poll)
+{
+    double k = floor(due / poll);
+    return k * poll < due ? (k + 1) * poll : k * poll;
+}
+
 static void advance_clock(struct sim *s, double due)
 {
     if (due <= s->now) return;
-    double poll = s->setup.poll;
-    s->now = poll > 0 ? ceil(due / poll) * poll : due;
+    s->now = s->setup.poll > 0 ? next_poll(due, s->setup.poll) : due;
 }
 
 static wn_status next(void *self, struct happening *out, struct err *err)

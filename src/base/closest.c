@@ -46,7 +46,8 @@ const char *wni_closest(const char *name, const char *const *names, size_t n)
     for (size_t i = 0; i < n; i++) {
         size_t d = distance(name, names[i]);
         size_t longer = length > strlen(names[i]) ? length : strlen(names[i]);
-        if (d > worst || d >= longer || (best && d == worst)) continue; /* d == longer: not a letter in common */
+        if (d > worst || d >= longer || (best && d == worst))
+            continue; /* d == longer: not a letter in common */
         best = names[i];
         worst = d;
     }

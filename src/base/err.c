@@ -17,7 +17,10 @@ wn_status wni_fail(struct err *err, wn_status status, const char *format, ...)
 
 static void append(struct err *err, const char *text)
 {
-    strncat(err->text, text, sizeof err->text - 1 - strlen(err->text));
+    size_t used = strlen(err->text), room = sizeof err->text - 1 - used, n = strlen(text);
+    if (n > room) n = room;
+    memcpy(err->text + used, text, n);
+    err->text[used + n] = '\0';
 }
 
 void wni_err_prefix(struct err *err, const char *format, ...)

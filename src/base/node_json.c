@@ -18,6 +18,7 @@ static wn_status convert(struct converter *c, const json_t *value, size_t depth,
 static wn_status fail_syntax(const char *name, const json_error_t *error, struct err *err)
 {
     const char *why = error->text;
+    if (!why[0]) return wni_fail_memory(err); /* jansson has nothing to say when an allocation failed */
     switch (json_error_code(error)) {
     case json_error_out_of_memory:
         return wni_fail_memory(err);

@@ -32,12 +32,11 @@ size_t wni_format_double(double x, char out[WNI_NUMBER_MAX])
 {
     if (isnan(x)) return (size_t)snprintf(out, WNI_NUMBER_MAX, "nan");
     if (x == rint(x) && fabs(x) < 1e15) { /* the common case, and the fastest: epochs, units, counts */
-        n = snprintf(out, WNI_NUMBER_MAX, "%lld", (long long)x);
-        if (x == 0 && signbit(x)) n = snprintf(out, WNI_NUMBER_MAX, "-0");
-        return (size_t)n;
+        const char *sign = x == 0 && signbit(x) ? "-" : "";
+        return (size_t)snprintf(out, WNI_NUMBER_MAX, "%s%lld", sign, (long long)x);
     }
     for (int digits = 15; digits <= 17; digits++) {
-        n = snprintf(out, WNI_NUMBER_MAX, "%.*g", digits, x);
+        snprintf(out, WNI_NUMBER_MAX, "%.*g", digits, x);
         if (isinf(x) || strtod(out, NULL) == x) break;
     }
     replace_first(out, locale_point(), ".");
@@ -47,10 +46,9 @@ size_t wni_format_double(double x, char out[WNI_NUMBER_MAX])
 bool wni_parse_double(const char *text, double *out)
 {
     const char *digits = text[0] == '-' || text[0] == '+' ? text + 1 : text;
-    if (!isdigit((unsigned char)digits[0]) && digits[0] != '.' && strcmp(digits, "inf") &&
-        strcmp(digits, "nan"))
-        return false;
-    if (strpbrk(text, "xXpP,")) return false;
+    bool finite =
+        (isdigit((unsigned char)digits[0]) || digits[0] == '.') && !digits[strspn(digits, "0123456789.eE+-")];
+    if (!finite && strcmp(digits, "inf") != 0 && strcmp(digits, "nan") != 0) return false;
     char copy[512 + POINT_MAX], *end;
     size_t n = strlen(text);
     const char *point = locale_point();

@@ -10,14 +10,13 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* ---- comparison
- * --------------------------------------------------------------------------------------------- */
+/* ---- comparison ------------------------------------------------------------------------------ */
 
 static inline int64_t key(double x)
 {
-    int64_t b;
+    uint64_t b;
     memcpy(&b, &x, sizeof b);
-    return b ^ (int64_t)((uint64_t)(b >> 63) >> 1);
+    return (int64_t)(b ^ -(b >> 63) >> 1); /* flips all but the sign of negative numbers */
 }
 
 static inline bool less(double a, double b)
@@ -45,8 +44,7 @@ static size_t nan_last(double *x, size_t n)
     return end;
 }
 
-/* ---- sorting
- * ------------------------------------------------------------------------------------------------ */
+/* ---- sorting --------------------------------------------------------------------------------- */
 
 enum { SMALL = 24 }; /* insertion sort is faster up to here */
 
@@ -177,8 +175,7 @@ double wni_select(double *x, size_t n, size_t k)
     return begin[k];
 }
 
-/* ---- stable index sort
- * -------------------------------------------------------------------------------------- */
+/* ---- stable index sort ----------------------------------------------------------------------- */
 
 /* For indices equal values must tie, so zeros share a key and NaNs share the largest. */
 static inline bool value_less(double a, double b)
@@ -227,8 +224,7 @@ void wni_argsort(const double *x, size_t n, uint32_t *out, uint32_t *work)
         }
 }
 
-/* ---- quantiles
- * ---------------------------------------------------------------------------------------------- */
+/* ---- quantiles ------------------------------------------------------------------------------- */
 
 /* NumPy 1.22 and later: interpolate from the nearer end, so that the result is monotonic in t. */
 static double lerp(double a, double b, double t)
@@ -275,8 +271,7 @@ size_t wni_conformal_rank(size_t n, double level)
     return k < 1.0 ? 1 : (size_t)k;
 }
 
-/* ---- ranks and moments
- * -------------------------------------------------------------------------------------- */
+/* ---- ranks and moments ----------------------------------------------------------------------- */
 
 static inline bool tied(double a, double b)
 {

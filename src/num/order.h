@@ -10,19 +10,18 @@
 #include <stdint.h>
 
 /* Sorts in place.  -0 comes before +0, so the outcome is one sequence of bits (NaNs keep theirs, in any
- * order). O(n log n) in the worst case (quicksort that falls back to heapsort), O(log n) stack. */
+ * order).  O(n log n) in the worst case (quicksort that falls back to heapsort), O(log n) stack. */
 void wni_sort(double *x, size_t n);
 
 /* Writes the indices of x in ascending order of value; equal values (-0 and +0 too, NaNs too) keep their
- * index order. `work` holds n.  O(n log n), merge sort; O(n) if x is sorted already.  n < 2^32. */
+ * index order.  `work` holds n.  O(n log n), merge sort; O(n) if x is sorted already.  n < 2^32. */
 void wni_argsort(const double *x, size_t n, uint32_t *out, uint32_t *work);
 
 /* Returns the k-th smallest (k = 0 is the least), reordering x so that x[k] is it, nothing before it is
  * larger and nothing after it smaller.  k < n.  O(n) on average, O(n log n) at worst. */
 double wni_select(double *x, size_t n, size_t k);
 
-/* ---- quantiles; `sorted` ascending, n > 0, 0 <= q <= 1
- * ----------------------------------------------------------- */
+/* ---- quantiles; `sorted` ascending, n > 0, 0 <= q <= 1 --------------------------------------- */
 
 /* Linear interpolation at (n-1) q between order statistics, computed as NumPy's default does, so that results
  * agree with it to the bit.  Where NumPy's formula breaks down (infinite neighbours, a difference that
@@ -31,8 +30,8 @@ double wni_select(double *x, size_t n, size_t k);
 double wni_quantile_linear(const double *sorted, size_t n, double q);
 
 /* The smallest order statistic with at least q n values at or below it, never an average: scikit-learn's
- * weighted percentile with unit weights (leaf values of its quantile boosting), including how that rounds q
- * n.  q = 0 gives the least value. */
+ * weighted percentile with unit weights (leaf values of its quantile boosting), including how it rounds
+ * q n.  q = 0 gives the least value. */
 double wni_quantile_lower(const double *sorted, size_t n, double q);
 
 /* The index of that order statistic, 0 .. n-1. */
@@ -40,12 +39,11 @@ size_t wni_quantile_lower_index(size_t n, double q);
 
 /* k = ceil((n+1) level), the rank (from 1) of the conformal score among n that covers a new one with
  * probability `level`.  k = n+1 means that n scores are too few; callers take the largest score then.  At
- * least 1.  A product that misses an integer by rounding only counts as that integer: (9+1)*0.6 evaluates
- * to 6.000000000000001 when 0.6 came from 1 - 2*0.2, and the rank is 6, not 7. */
+ * least 1.  A product that misses an integer by rounding only counts as that integer:
+ * 18 * (1 - 2/3) evaluates to 6.000000000000001, and the rank is 6, not 7. */
 size_t wni_conformal_rank(size_t n, double level);
 
-/* ---- ranks and moments
- * ------------------------------------------------------------------------------------------- */
+/* ---- ranks and moments ----------------------------------------------------------------------- */
 
 /* Ranks from 1; equal values share the mean of their ranks (NaNs count as equal to each other).  `work` holds
  * 2n. */

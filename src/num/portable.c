@@ -12,9 +12,9 @@
  *
  * The reduction with exactly representable steps is due to Cody and Waite (Software Manual for the Elementary
  * Functions, 1980), the use of tables to Tang (ACM TOMS 15, 1989, and 16, 1990), reduction by a long 2/pi to
- * Payne and Hanek (1983). Where we differ: no step needs a fused multiply-add or a division, and log and sin
- * work with remainders that are exact by construction instead of corrected afterwards.  tools/gen-num-tables
- * makes the tables. */
+ * Payne and Hanek (1983). Where we differ: exp, log and sin need no fused multiply-add and no division, and
+ * log and sin work with remainders that are exact by construction instead of corrected afterwards.
+ * tools/gen-num-tables makes the tables. */
 #include "num/portable.h"
 
 #include <float.h>
@@ -62,11 +62,10 @@ static inline double scale(double v, int k)
  * bits; it is rint() where e = 52, without a library call. */
 #define ROUND_AT(x, e) (((x) + 0x1.8p##e) - 0x1.8p##e)
 
-/* ---- exp
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- exp ------------------------------------------------------------------------------------- */
 
-#define EXP_OVERFLOW  0x1.62e42fefa39efp+9  /* the largest double whose exponential is finite */
-#define EXP_UNDERFLOW -0x1.74910d52d3051p+9 /* the smallest whose exponential rounds above 0 */
+#define EXP_OVERFLOW  0x1.62e42fefa39efp+9    /* the largest double whose exponential is finite */
+#define EXP_UNDERFLOW (-0x1.74910d52d3051p+9) /* the smallest whose exponential rounds above 0 */
 
 struct exp_parts {
     double head; /* 2^(i/128), in [1, 2) */
@@ -127,8 +126,7 @@ double wni_expm1(double x)
     return d + (rest + t);
 }
 
-/* ---- log
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- log ------------------------------------------------------------------------------------- */
 
 #define SQRT_HALF_BITS UINT64_C(0x3fe6a09e667f3bcd)
 
@@ -176,8 +174,7 @@ double wni_log1p(double x)
     return log_sum(s, lost);
 }
 
-/* ---- sine and cosine
- * ---------------------------------------------------------------------------------------- */
+/* ---- sine and cosine ------------------------------------------------------------------------- */
 
 __extension__ typedef unsigned __int128 u128;
 
@@ -276,8 +273,7 @@ double wni_cos(double x)
     return a.quadrant & 2 ? -v : v;
 }
 
-/* ---- tanh
- * --------------------------------------------------------------------------------------------------- */
+/* ---- tanh ------------------------------------------------------------------------------------ */
 
 double wni_tanh(double x)
 {
@@ -292,8 +288,7 @@ double wni_tanh(double x)
     return x < 0.0 ? -y : y;
 }
 
-/* ---- error functions
- * ---------------------------------------------------------------------------------------- */
+/* ---- error functions ------------------------------------------------------------------------- */
 
 static inline double polynomial(const double *c, int terms, double x)
 {

@@ -39,8 +39,7 @@ double wni_tanh(double x);
 double wni_erf(double x);
 
 /* 1 - erf(x) without the cancellation, below 4 ulp (relative error below 8e-16) down to 2^-1022, which is
- * passed at x = 26.54; beyond, the result is subnormal and within 2 of its last places, and 0 from 27.23 on.
- */
+ * passed at x = 26.54; beyond, results are subnormal and within 2 of their last places; 0 from 27.23. */
 double wni_erfc(double x);
 
 /* exp(x^2) erfc(x), below 4 ulp: a Gaussian tail without its exponential part, so that ratios and logarithms

@@ -1,5 +1,5 @@
-/* Constants of portable.c, made by tools/gen-num-tables; do not edit.  They are hexadecimal so that no compiler's
- * decimal conversion matters. */
+/* Constants of portable.c, made by tools/gen-num-tables; do not edit.  They are hexadecimal so that no
+ * compiler's decimal conversion matters. */
 #ifndef WNI_NUM_PORTABLE_TABLES_H
 #define WNI_NUM_PORTABLE_TABLES_H
 

@@ -8,8 +8,7 @@
 
 __extension__ typedef unsigned __int128 u128;
 
-/* ---- words
- * -------------------------------------------------------------------------------------------------- */
+/* ---- words ----------------------------------------------------------------------------------- */
 
 /* Round `r` of a block in place: two products scatter, the counter's other half and the key are mixed in. The
  * key grows by the golden ratio and by sqrt(3) - 1 each round (the paper's Weyl sequences). */
@@ -89,8 +88,7 @@ uint64_t wni_rng_u64(struct rng *rng)
     return next_u64(rng);
 }
 
-/* ---- numbers
- * ------------------------------------------------------------------------------------------------ */
+/* ---- numbers --------------------------------------------------------------------------------- */
 
 double wni_rng_uniform(struct rng *rng)
 {
@@ -151,8 +149,7 @@ double wni_rng_normal(struct rng *rng)
     return wni_normal_quantile(u);
 }
 
-/* ---- orders and subsets
- * ------------------------------------------------------------------------------------- */
+/* ---- orders and subsets ---------------------------------------------------------------------- */
 
 void wni_rng_shuffle(struct rng *rng, uint32_t *x, uint32_t n)
 {

@@ -24,8 +24,8 @@ struct rng {
 /* One block: the ten-round bijection of `counter` under `key`. */
 void wni_philox4x32(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4]);
 
-/* The stream of trial `trial` for `purpose` (a small number per use: proposal, hold-out split, ...).  2^34 -
- * 4 words long; drawing more is a bug and asserts.  Costs nothing until the first draw. */
+/* The stream of trial `trial` for `purpose` (a small number per use: proposal, hold-out split, ...).  It
+ * has 2^34 - 4 words; drawing more is a bug and asserts.  Costs nothing until the first draw. */
 struct rng wni_rng_stream(uint64_t seed, uint64_t trial, uint32_t purpose);
 
 /* The next word of the stream, or two words as one (the earlier is the lower half). */

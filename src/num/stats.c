@@ -13,8 +13,7 @@
 #define INV_SQRT_2PI   0.39894228040143267794
 #define MAX_AUTO_EXACT 50 /* differences; SciPy's limit */
 
-/* ---- normal distribution
- * ------------------------------------------------------------------------------------ */
+/* ---- normal distribution --------------------------------------------------------------------- */
 
 double wni_normal_pdf(double x)
 {
@@ -79,8 +78,7 @@ double wni_normal_quantile(double p)
     return q < 0.0 ? -x : x;
 }
 
-/* ---- incomplete gamma
- * --------------------------------------------------------------------------------------- */
+/* ---- incomplete gamma ------------------------------------------------------------------------ */
 
 /* log Gamma(a) - [(a - 1/2) log a - a + log(2 pi)/2] for a >= 16: Stirling's series. */
 static double stirling_rest(double a)
@@ -143,8 +141,7 @@ double wni_chi2_sf(double x, double df)
     return wni_gamma_q(0.5 * df, 0.5 * x);
 }
 
-/* ---- Wilcoxon
- * ----------------------------------------------------------------------------------------------- */
+/* ---- Wilcoxon -------------------------------------------------------------------------------- */
 
 size_t wni_wilcoxon_work(size_t n, enum wilcoxon_mode mode)
 {
@@ -243,8 +240,7 @@ void wni_wilcoxon(const double *d, size_t n, enum wilcoxon_mode mode, double *wo
     if (s.n > 0) out->p = exact ? exact_p(&s, work + 2 * n) : approximate_p(&s, out->statistic);
 }
 
-/* ---- Holm and Friedman
- * -------------------------------------------------------------------------------------- */
+/* ---- Holm and Friedman ----------------------------------------------------------------------- */
 
 void wni_holm(const double *p, size_t n, double *adjusted, uint32_t *work)
 {

@@ -8,8 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* ---- distributions
- * ---------------------------------------------------------------------------------------------- */
+/* ---- distributions --------------------------------------------------------------------------- */
 
 /* Density of the standard normal; relative error below 5e-16. */
 double wni_normal_pdf(double x);
@@ -22,14 +21,13 @@ double wni_normal_cdf(double x);
 double wni_normal_quantile(double p);
 
 /* Regularised upper incomplete gamma function Q(a, x), a > 0; 1 for x <= 0.  Relative error below 1e-13 for a
- * up to 1000 while the result is above 1e-200.  Takes O(sqrt a) steps near x = a, fewer elsewhere. */
+ * up to 5000 while the result is above 1e-200.  Takes O(sqrt a) steps near x = a, fewer elsewhere. */
 double wni_gamma_q(double a, double x);
 
 /* P(X > x) for a chi-square variable with df > 0 degrees of freedom. */
 double wni_chi2_sf(double x, double df);
 
-/* ---- Wilcoxon signed-rank test
- * ---------------------------------------------------------------------------------- */
+/* ---- Wilcoxon signed-rank test --------------------------------------------------------------- */
 
 enum wilcoxon_mode {
     WILCOXON_AUTO,   /* exact for n <= 50 without zeros and without ties, else approximate */
@@ -53,13 +51,12 @@ size_t wni_wilcoxon_work(size_t n, enum wilcoxon_mode mode);
  *
  * As scipy.stats.wilcoxon (zero_method "wilcox", no correction): same statistic, same p in exact and
  * approximate mode, and the same choice between them when there are no ties.  With ties and n <= 50, SciPy
- * before 1.13 uses the tie-free table with a truncated statistic; AUTO approximates there, as SciPy does
- * since.  SciPy refuses n = 0. O(n log n), exact mode O(n^3) with n(n+1) doubles: keep that below a few
- * hundred. */
+ * 1.10 takes the table for no ties and a truncated statistic; AUTO approximates there.  SciPy refuses n = 0.
+ *
+ * O(n log n); exact mode O(n^3) with n(n+1) doubles of work: keep n below a few hundred. */
 void wni_wilcoxon(const double *d, size_t n, enum wilcoxon_mode mode, double *work, struct wilcoxon *out);
 
-/* ---- several comparisons
- * ---------------------------------------------------------------------------------------- */
+/* ---- several comparisons --------------------------------------------------------------------- */
 
 /* Holm's step-down adjustment of n p-values (Scandinavian Journal of Statistics 6, 1979): adjusted[i] <=
  * alpha rejects hypothesis i with family-wise error at most alpha.  NaN stays NaN but is counted.  `work`

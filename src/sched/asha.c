@@ -1,26 +1,26 @@
 /* asha.c -- asynchronous successive halving (Li, Jamieson, Rostamizadeh, Gonina, Ben-Tzur, Hardt, Recht,
  * Talwalkar: "A System for Massively Parallel Hyperparameter Tuning", MLSys 2020), and Hyperband over it.
  *
- * Trials are compared where they meet: at rungs of resource r_min eta^k (levels.h).  Nobody waits for
- * anybody.
+ * Trials are compared where they meet: at rungs of resource r_min eta^k (levels.h).  Nobody waits.
  *
  *   stopping    A trial that reaches a rung is added to it and goes on if its value is at most the quantile
- * of the rung's values at the share that fits through, r_k / r_{k+1}.  Ties go on, so does the first.  No
- * checkpoints. promotion   A trial that reaches a rung pauses.  A free worker takes, from the top rung down,
- * the best paused trial that is among the best 1/eta of its rung and goes on with it; if there is none it
- * starts a new one.
+ *               of the rung's values at the share that fits through, r_k / r_{k+1}.  Ties go on, so does the
+ *               first.  No checkpoints.
+ *   promotion   A trial that reaches a rung pauses.  A free worker takes, from the top rung down, the best
+ *               paused trial that is among the best 1/eta of its rung and goes on with it; if there is none
+ *               it starts a new one.
  *
- * With several brackets, trial by trial a bracket is drawn in proportion to the size Hyperband would begin it
- * with (Li, Jamieson, DeSalvo, Rostamizadeh, Talwalkar, JMLR 2018); each has rungs of its own.
+ * With several brackets, trial by trial a bracket is drawn in proportion to the size Hyperband would begin
+ * it with (Li, Jamieson, DeSalvo, Rostamizadeh, Talwalkar, JMLR 2018); each has rungs of its own.
  *
  * Differs from the paper: stopping is the variant of Klein, Tiao, Lienart, Archambeau, Seeger (2020), which
- * decides on arrival and never revises; the share at the last rung is r_k / r_max rather than 1/eta.  What
+ * decides on arrival and never revises; its share at the last rung is r_k / r_max rather than 1/eta.  What
  * workers do in practice:
  *   - a report that jumps over rungs counts at the highest one it reached;
  *   - a trial that fails, runs out of time or is lost counts as worst at the first rung it has not reached,
- * so that crashing early does not make a rung's survivors look better; cancelled trials do not count;
+ *     so that crashing early does not make a rung's survivors look better; cancelled trials do not count;
  *   - a trial has one answer per rung: reports after it was told to stop or pause get the same answer and
- * change nothing.
+ *     change nothing.
  *
  * A report that reaches no rung costs one comparison, one that does O(log n); a trial takes 3 bytes
  * (promotion: 7) beside its entries in the rungs. */
@@ -186,7 +186,7 @@ static wn_decision enter(struct asha *a, uint32_t trial, size_t k, double value)
         wni_quantile_rung_add(&a->cuts[i], value);
         return value <= wni_quantile_rung_cut(&a->cuts[i]) ? WN_CONTINUE : WN_STOP;
     }
-    a->entries[trial] = wni_promotion_rung_add(&a->promotions[i], value, isinf(value) ? TRIAL_NONE : trial);
+    a->entries[trial] = wni_promotion_rung_add(&a->promotions[i], value, trial);
     return WN_PAUSE;
 }
 

@@ -77,13 +77,12 @@ static void release(void *self)
 /* ---- resources ---- */
 
 /* The slot of this resource, or the free one where it belongs.  Resources are above 0, so equal ones have
- * equal bits. */
+ * equal bits.  The factor is 2^64 over the golden ratio: it spreads small integers over the upper bits. */
 static size_t find_slot(const struct median *m, const uint32_t *slots, size_t n_slots, double resource)
 {
     uint64_t bits;
     memcpy(&bits, &resource, sizeof bits);
-    bits *= UINT64_C(
-        0x9e3779b97f4a7c15); /* 2^64 over the golden ratio: spreads small integers over the top bits */
+    bits *= UINT64_C(0x9e3779b97f4a7c15);
     size_t at = (size_t)(bits >> 32) & (n_slots - 1);
     while (slots[at] && m->meetings[slots[at] - 1].resource != resource)
         at = (at + 1) & (n_slots - 1);

@@ -94,7 +94,7 @@ enum side { BEST_ON_TOP, WORST_ON_TOP };
 
 static bool is_better(const double *values, uint32_t a, uint32_t b)
 {
-    return values[a] < values[b] || (values[a] == values[b] && a < b);
+    return values[a] < values[b] || (a < b && values[a] == values[b]);
 }
 
 /* Whether a belongs above b in such a heap. */

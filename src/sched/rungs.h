@@ -38,7 +38,7 @@ wn_status wni_quantile_rung_reserve(struct quantile_rung *r, struct err *err); /
 /* Cannot fail: room was made.  `value` is finite or +inf. */
 void wni_quantile_rung_add(struct quantile_rung *r, double value);
 /* Linear interpolation between order statistics, as NumPy computes it; +inf where it touches +inf with a
- * weight above 0. The rung is not empty. */
+ * weight above 0.  The rung is not empty. */
 double wni_quantile_rung_cut(const struct quantile_rung *r);
 
 /* ---- the best 1/eta, by trial (promotion): at most 24 bytes per entry ---- */
@@ -47,10 +47,11 @@ double wni_quantile_rung_cut(const struct quantile_rung *r);
  * The heaps hold such numbers. */
 struct promotion_rung {
     double eta;
-    double *values;   /* by arrival */
-    uint32_t *trials; /* by arrival; TRIAL_NONE: failed, promoted or gone, never to be promoted */
-    uint32_t *kept, *rest,
-        *waiting; /* heaps: the best floor(n/eta), worst on top; the others and the paused, best on top */
+    double *values;    /* by arrival */
+    uint32_t *trials;  /* by arrival; TRIAL_NONE: promoted or gone, never to be promoted (again) */
+    uint32_t *kept;    /* heap: the best floor(n/eta), worst on top */
+    uint32_t *rest;    /* heap: the others, best on top */
+    uint32_t *waiting; /* heap: those that are paused, best on top */
     uint32_t n, n_kept, n_rest, n_waiting;
     size_t cap; /* of each array */
 };
@@ -58,8 +59,7 @@ struct promotion_rung {
 void wni_promotion_rung_init(struct promotion_rung *r, double eta);
 void wni_promotion_rung_release(struct promotion_rung *r);
 wn_status wni_promotion_rung_reserve(struct promotion_rung *r, struct err *err); /* room for one more */
-/* Adds an entry and returns its number.  Cannot fail: room was made.  TRIAL_NONE: a failed trial, value +inf.
- */
+/* Adds an entry and returns its number.  Cannot fail: room was made.  `value` is finite or +inf. */
 uint32_t wni_promotion_rung_add(struct promotion_rung *r, double value, uint32_t trial);
 /* The entry's trial is paused: it may be promoted from now on.  At most once per entry. */
 void wni_promotion_rung_wait(struct promotion_rung *r, uint32_t entry);

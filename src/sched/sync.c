@@ -11,7 +11,7 @@
  *
  * Differs from the papers in that nobody idles: a worker with nothing to promote starts the next bracket, so
  * several are under way at once and each decides on its own members only.  Promoted trials go before new
- * ones, first decided first. Trials join the newest bracket in the order of asking, enqueued ones too.  A
+ * ones, first decided first.  Trials join the newest bracket in the order of asking, enqueued ones too.  A
  * member that ends before its rung, for whatever reason, counts as worst there, and a promoted one that ends
  * before it is resumed counts as worst at the next: every rung fills up, so no bracket waits for ever.  One
  * that pauses before its rung is handed out again at once.

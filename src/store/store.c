@@ -42,8 +42,10 @@ wn_status wni_store_open(struct store *s, const char *url, const char *name, con
     scheme[length] = '\0';
     ptrdiff_t i = wni_registry_find("store", scheme, wni_store_count(), scheme_at, err);
     if (i < 0) return WN_EINVAL;
-    s->ops = stores[i];
-    return s->ops->open(url + length + 1, name, space, &s->self, err);
+    void *self = NULL;
+    wn_status st = stores[i]->open(url + length + 1, name, space, &self, err);
+    if (!st) *s = (struct store){.ops = stores[i], .self = self};
+    return st;
 }
 
 void wni_store_close(struct store *s)

@@ -29,6 +29,7 @@ struct store {
 
 size_t wni_store_count(void);
 const struct store_ops *wni_store_at(size_t i);
+/* On failure *s is empty, which wni_store_close() does not mind. */
 wn_status wni_store_open(struct store *s, const char *url, const char *name, const struct space *space,
                          struct err *err);
 void wni_store_close(struct store *s);

@@ -44,7 +44,7 @@ static wn_status take_escaped(struct splitter *s)
         wni_fail(&s->mistake->err, WN_EINVAL, "a backslash at the end escapes nothing");
         return fail_at(s->mistake, (size_t)(s->at - s->line));
     }
-    if (s->at[1] != '\n') wni_buf_putc(&s->word, s->at[1]); /* as in a shell, it also joins lines */
+    wni_buf_putc(&s->word, s->at[1]);
     s->at += 2;
     return WN_OK;
 }
@@ -64,6 +64,10 @@ static wn_status take_word(struct splitter *s)
     wni_buf_clear(&s->word);
     s->bare = true;
     while (!st && *s->at && !strchr(" \t\r\n", *s->at)) {
+        if (s->at[0] == '\\' && s->at[1] == '\n') { /* as in a shell, joins lines */
+            s->at += 2;
+            continue;
+        }
         bool special = strchr("'\"\\", *s->at) != NULL;
         s->bare = s->bare && !special;
         if (!special)
@@ -96,7 +100,7 @@ wn_status wni_command_split(const char *line, struct arena *arena, const char *c
     while (!st && *(s.at += strspn(s.at, " \t\r\n"))) {
         st = take_word(&s);
         if (st) break;
-        if (s.bare && !s.word.len) continue; /* a lone backslash before a newline */
+        if (s.bare && !s.word.len) continue; /* nothing but a joint between lines */
         const char *copy = s.word.failed ? NULL : wni_arena_strdup(arena, wni_buf_text(&s.word));
         if (!copy || !wni_reserve((void **)&found, &cap, count + 1, sizeof *found))
             st = wni_fail_memory(&mistake->err);

@@ -94,7 +94,7 @@ static bool repeats_are_tame(const char *pattern)
         long low = strtol(at + 1, NULL, 10), high = low;
         const char *comma = at + 1 + strspn(at + 1, "0123456789");
         if (*comma == ',') high = strtol(comma + 1, NULL, 10);
-        product *= (double)(1 + (low > high ? low : high));
+        product *= 1 + (double)(low > high ? low : high);
     }
     return product <= 1e5;
 }

@@ -112,8 +112,8 @@ static wn_decision commit(struct study *s, const struct event *e)
     if (e->kind == EVENT_ENQUEUE || e->kind == EVENT_FINISH) return WN_CONTINUE;
     if (e->kind != EVENT_REPORT)
         decision = WN_CONTINUE;
-    else if (!isfinite(e->value) || e->resource >= s->sched_env.max_resource)
-        decision = WN_STOP;
+    else if (s->history.trials[e->trial].broken || e->resource >= s->sched_env.max_resource)
+        decision = WN_STOP; /* broken: this report or an earlier one was not finite (docs/adr/0007) */
     s->decisions[e->trial] = (uint8_t)decision;
     return decision;
 }
@@ -207,9 +207,11 @@ wn_status wni_study_report(struct study *s, uint32_t trial, double resource, dou
 /* What the caller says it ended as, corrected by what the log knows. */
 static wn_state fitting_state(const struct study *s, uint32_t trial, wn_state state)
 {
-    if (trial >= s->history.n_trials || (state != WN_COMPLETE && state != WN_STOPPED)) return state;
+    if (trial >= s->history.n_trials || state < WN_PAUSED || state > WN_STOPPED) return state;
     const struct trial *t = &s->history.trials[trial];
-    if (t->broken || t->n_reports == 0) return WN_FAILED; /* nothing to learn from it */
+    if (t->broken) return WN_FAILED;
+    if (state == WN_PAUSED) return state;
+    if (t->n_reports == 0) return WN_FAILED; /* nothing to learn from it */
     double reached = s->history.resources[t->furthest - 1];
     if (state == WN_COMPLETE && s->decisions[trial] == WN_PAUSE) return WN_PAUSED;
     if (state == WN_COMPLETE && s->decisions[trial] == WN_STOP && reached < s->sched_env.max_resource)

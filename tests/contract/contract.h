@@ -112,14 +112,21 @@ struct rig {
     size_t decisions_cap;
 };
 
-static inline void rig_open(struct rig *r, const struct study_setup *setup, const struct world *world)
+/* May be refused, with a reason: a searcher need not take every space. */
+static inline wn_status rig_try(struct rig *r, const struct study_setup *setup, const struct world *world,
+                                struct err *err)
 {
-    struct err err = {0};
     struct store store;
     *r = (struct rig){.setup = *setup, .world = *world};
     CHECK(world->workers >= 1 && world->workers <= HANDS_MAX, "%u workers", world->workers);
-    CHECK_OK(wni_store_open(&store, "memory:", "rig", setup->space, &err), err);
-    CHECK_OK(wni_study_open(&r->study, &r->setup, &store, &err), err);
+    CHECK_OK(wni_store_open(&store, "memory:", "rig", setup->space, err), *err);
+    return wni_study_open(&r->study, &r->setup, &store, err);
+}
+
+static inline void rig_open(struct rig *r, const struct study_setup *setup, const struct world *world)
+{
+    struct err err = {0};
+    CHECK_OK(rig_try(r, setup, world, &err), err);
 }
 
 static inline void rig_close(struct rig *r)

@@ -52,8 +52,6 @@ class Library(unittest.TestCase):
 
     def test_program_needs_no_library_of_ours_at_run_time(self):
         program = os.path.join(BUILD, "winnow")
-        if not os.path.exists(program):
-            self.skipTest("there is no program yet")
         self.assertNotIn("libwinnow", "\n".join(lines("readelf", "-d", program)))
 
 

@@ -5,7 +5,8 @@
  *     uint32_t t = world_ask(&w);
  *     assert_int_equal(world_report(&w, t, 1, 0.5), WN_CONTINUE);
  *     world_finish(&w, t, WN_COMPLETE);
- *     world_close(&w);                checks that a replay of the log gives the same decisions, and the same next()
+ *     world_close(&w);                checks that a replay of the log gives the same decisions, and the same
+ * next()
  *
  * Events take the way they take in a study: check, make room, append, observe.  Include after <cmocka.h>. */
 #ifndef TESTS_UNIT_SCHED_WORLD_H
@@ -141,8 +142,8 @@ static inline uint32_t world_take(struct world *w)
     return job.trial;
 }
 
-/* Feeds the log to a fresh scheduler that is never asked for next() on the way: the same decisions, and the same job now.
- * So the state is a fold over the log, and next() leaves no trace in it. */
+/* Feeds the log to a fresh scheduler that is never asked for next() on the way: the same decisions, and the
+ * same job now.  So the state is a fold over the log, and next() leaves no trace in it. */
 static inline void world_check_replay(const struct world *w)
 {
     struct world again;

@@ -1,5 +1,5 @@
-/* test_encode.c -- the unit and tree encodings: exact round trips over thousands of random spaces, any row decodes to a
- * value of the space, and the numbers themselves for small parameters worked out by hand. */
+/* test_encode.c -- the unit and tree encodings: exact round trips over thousands of random spaces, any row
+ * decodes to a value of the space, and the numbers themselves for small parameters worked out by hand. */
 #include "tests/check.h"
 
 #include "core/encode.h"
@@ -8,16 +8,18 @@ enum { SPACES = 3000, CONFIGS = 20, WIDTH_MAX = 256, PARAMS_MAX = 8 };
 
 static void describe(const struct param *p, char out[256])
 {
-    snprintf(out, 256, "kind %d, scale %d, %.17g..%.17g step %.17g, count %llu", p->kind, p->scale, p->min, p->max,
-             p->step, (unsigned long long)p->count);
+    snprintf(out, 256, "kind %d, scale %d, %.17g..%.17g step %.17g, count %llu", p->kind, p->scale, p->min,
+             p->max, p->step, (unsigned long long)p->count);
 }
 
-static void check_equal_configs(const struct space *space, const double *got, const double *expected, const char *what)
+static void check_equal_configs(const struct space *space, const double *got, const double *expected,
+                                const char *what)
 {
     char about[256];
     for (size_t i = 0; i < space->n; i++) {
         describe(&space->params[i], about);
-        CHECK(check_same_double(got[i], expected[i]), "%s of %s: %.17g became %.17g", what, about, expected[i], got[i]);
+        CHECK(check_same_double(got[i], expected[i]), "%s of %s: %.17g became %.17g", what, about,
+              expected[i], got[i]);
     }
 }
 
@@ -110,10 +112,12 @@ static void hard_ranges_round_trip(void **state)
             double u = wni_param_to_unit(p, value);
             CHECK(u >= 0 && u <= 1, "%s: u %.17g for %.17g", about, u, value);
             back = wni_param_from_unit(p, u);
-            CHECK(check_same_double(back, value), "%s: %.17g became %.17g through u %.17g", about, value, back, u);
+            CHECK(check_same_double(back, value), "%s: %.17g became %.17g through u %.17g", about, value,
+                  back, u);
             wni_encode_tree(&space, &value, row);
             wni_decode_tree(&space, row, &back);
-            CHECK(check_same_double(back, value), "%s: %.17g became %.17g through %.17g", about, value, back, row[0]);
+            CHECK(check_same_double(back, value), "%s: %.17g became %.17g through %.17g", about, value, back,
+                  row[0]);
         }
         wni_space_release(&space);
     }
@@ -128,12 +132,14 @@ static void all_values_of_small_parameters(void **state)
         struct rng rng = wni_rng_stream(seed, 1, 1);
         struct space space;
         wni_space_init(&space);
-        const struct param *p = check_add_random(&space, &rng, (enum param_kind)(seed % (PARAM_CONSTANT + 1)));
+        const struct param *p =
+            check_add_random(&space, &rng, (enum param_kind)(seed % (PARAM_CONSTANT + 1)));
         char about[256];
         describe(p, about);
         double before = -1;
         for (uint64_t k = 0; k < p->count && p->count <= 500 && wni_param_unit_columns(p) == 1; k++) {
-            double value = wni_param_value_at(p, k), u = wni_param_to_unit(p, value), back = wni_param_from_unit(p, u);
+            double value = wni_param_value_at(p, k), u = wni_param_to_unit(p, value),
+                   back = wni_param_from_unit(p, u);
             CHECK(check_same_double(back, value), "%s: %.17g became %.17g", about, value, back);
             CHECK(u > before, "%s: u %.17g follows %.17g", about, u, before);
             before = u;
@@ -148,7 +154,8 @@ static void all_values_of_small_parameters(void **state)
 
 static double wild_number(struct rng *rng)
 {
-    static const double wild[] = {NAN, INFINITY, -INFINITY, 0, -0.0, 1, 1e300, -1e300, 5e-324, 0.99999999999999989};
+    static const double wild[] = {NAN, INFINITY, -INFINITY, 0,      -0.0,
+                                  1,   1e300,    -1e300,    5e-324, 0.99999999999999989};
     if (check_chance(rng, 50)) return wild[check_between(rng, 0, (int)(sizeof wild / sizeof *wild) - 1)];
     return check_chance(rng, 80) ? wni_rng_uniform(rng) : check_uniform(rng, -3, 3);
 }
@@ -162,13 +169,16 @@ static void any_row_decodes_to_a_configuration(void **state)
         double config[PARAMS_MAX], row[WIDTH_MAX];
         check_random_space(&space, &rng, (size_t)check_between(&rng, 1, PARAMS_MAX));
         for (int i = 0; i < CONFIGS; i++) {
-            for (size_t k = 0; k < space.unit_width; k++) row[k] = wild_number(&rng);
+            for (size_t k = 0; k < space.unit_width; k++)
+                row[k] = wild_number(&rng);
             wni_decode_unit(&space, row, config);
-            for (size_t k = 0; k < space.n; k++) check_in_space(&space.params[k], config[k]);
+            for (size_t k = 0; k < space.n; k++)
+                check_in_space(&space.params[k], config[k]);
             for (size_t k = 0; k < space.tree_width; k++)
                 row[k] = check_chance(&rng, 50) ? wild_number(&rng) : check_magnitude(&rng, -20, 20);
             wni_decode_tree(&space, row, config);
-            for (size_t k = 0; k < space.n; k++) check_in_space(&space.params[k], config[k]);
+            for (size_t k = 0; k < space.n; k++)
+                check_in_space(&space.params[k], config[k]);
         }
         wni_space_release(&space);
     }
@@ -183,8 +193,10 @@ static void the_ends_of_the_interval_are_the_bounds(void **state)
         wni_space_init(&space);
         const struct param *p = check_add_random(&space, &rng, seed % 2 ? PARAM_FLOAT : PARAM_INT);
         const double low[] = {0, -1, -INFINITY, NAN}, high[] = {1, 2, INFINITY};
-        for (size_t i = 0; i < 4; i++) CHECK_DOUBLE(wni_param_from_unit(p, low[i]), p->min);
-        for (size_t i = 0; i < 3; i++) CHECK_DOUBLE(wni_param_from_unit(p, high[i]), p->max);
+        for (size_t i = 0; i < 4; i++)
+            CHECK_DOUBLE(wni_param_from_unit(p, low[i]), p->min);
+        for (size_t i = 0; i < 3; i++)
+            CHECK_DOUBLE(wni_param_from_unit(p, high[i]), p->max);
         if (p->count == 0) {
             CHECK_DOUBLE(wni_param_to_unit(p, p->min), 0);
             CHECK_DOUBLE(wni_param_to_unit(p, p->max), 1);
@@ -206,10 +218,11 @@ static void decoding_goes_to_the_nearest_value(void **state)
             double u = wni_rng_uniform(&rng), back = wni_param_to_unit(p, wni_param_from_unit(p, u));
             /* a range may be as narrow as 1e-10 of its bounds, whose values have 12 to 15 digits */
             double coarse = 1e-11 * fmax(fabs(p->min), fabs(p->max)) / (p->max - p->min);
-            double within = p->scale == WN_LOG ? 1e-11 / wni_log(p->max / p->min) : fmax(1e-12, 1e-3 * coarse);
+            double within =
+                p->scale == WN_LOG ? 1e-11 / wni_log(p->max / p->min) : fmax(1e-12, 1e-3 * coarse);
             if (isinf(p->max / p->min)) within = 1e-12;
-            CHECK(fabs(back - u) <= within, "seed %llu: u %.17g came back as %.17g, allowed %g", (unsigned long long)seed, u,
-                  back, within);
+            CHECK(fabs(back - u) <= within, "seed %llu: u %.17g came back as %.17g, allowed %g",
+                  (unsigned long long)seed, u, back, within);
         }
         wni_space_release(&space);
     }
@@ -237,8 +250,10 @@ static void log_ints_own_their_share_of_the_logarithm(void **state)
 {
     (void)state;
     struct space space;
-    const struct param *p = only_param(&space, &(struct param_decl){.kind = PARAM_INT, .scale = WN_LOG, .min = 1, .max = 4});
-    for (int v = 1; v <= 4; v++) CHECK_NEAR(wni_param_to_unit(p, v), log(v / 0.5) / log(9), 1e-15);
+    const struct param *p =
+        only_param(&space, &(struct param_decl){.kind = PARAM_INT, .scale = WN_LOG, .min = 1, .max = 4});
+    for (int v = 1; v <= 4; v++)
+        CHECK_NEAR(wni_param_to_unit(p, v), log(v / 0.5) / log(9), 1e-15);
     for (int v = 1; v < 4; v++) {
         double edge = log((v + 0.5) / 0.5) / log(9);
         CHECK_DOUBLE(wni_param_from_unit(p, edge - 1e-12), v);
@@ -251,7 +266,8 @@ static void floats_span_the_interval(void **state)
 {
     (void)state;
     struct space space;
-    const struct param *p = only_param(&space, &(struct param_decl){.kind = PARAM_FLOAT, .min = -1, .max = 3});
+    const struct param *p =
+        only_param(&space, &(struct param_decl){.kind = PARAM_FLOAT, .min = -1, .max = 3});
     CHECK_DOUBLE(wni_param_to_unit(p, 0), 0.25);
     CHECK_DOUBLE(wni_param_from_unit(p, 0.75), 2);
     wni_space_release(&space);
@@ -269,11 +285,13 @@ static void ordinals_by_index_or_by_log_value(void **state)
     struct param_decl decl = {.kind = PARAM_ORDINAL, .labels = values, .n_labels = 3};
     struct space space;
     const struct param *p = only_param(&space, &decl);
-    for (int k = 0; k < 3; k++) CHECK_NEAR(wni_param_to_unit(p, k), (k + 0.5) / 3, 1e-16);
+    for (int k = 0; k < 3; k++)
+        CHECK_NEAR(wni_param_to_unit(p, k), (k + 0.5) / 3, 1e-16);
     CHECK_DOUBLE(wni_param_from_unit(p, 0.34), 1);
     wni_space_release(&space);
 
-    decl.scale = WN_LOG; /* the ends own as much outside as inside: from 1/sqrt(2) to 16, in all 4.5 doublings */
+    decl.scale =
+        WN_LOG; /* the ends own as much outside as inside: from 1/sqrt(2) to 16, in all 4.5 doublings */
     p = only_param(&space, &decl);
     CHECK_NEAR(wni_param_to_unit(p, 0), 0.5 / 4.5, 1e-15);
     CHECK_NEAR(wni_param_to_unit(p, 1), 1.5 / 4.5, 1e-15);
@@ -296,7 +314,8 @@ static void log_ordinals_of_extreme_size(void **state)
         struct param_decl decl = {.kind = PARAM_ORDINAL, .scale = WN_LOG, .labels = sets[s], .n_labels = 4};
         struct space space;
         const struct param *p = only_param(&space, &decl);
-        for (int k = 0; k < 4; k++) CHECK_DOUBLE(wni_param_from_unit(p, wni_param_to_unit(p, k)), k);
+        for (int k = 0; k < 4; k++)
+            CHECK_DOUBLE(wni_param_from_unit(p, wni_param_to_unit(p, k)), k);
         wni_space_release(&space);
     }
 }
@@ -319,17 +338,21 @@ static void the_columns_of_a_mixed_space(void **state)
     struct space space;
     struct err err = {0};
     wni_space_init(&space);
-    for (size_t i = 0; i < sizeof decls / sizeof *decls; i++) CHECK_OK(wni_space_add(&space, &decls[i], &err), err);
+    for (size_t i = 0; i < sizeof decls / sizeof *decls; i++)
+        CHECK_OK(wni_space_add(&space, &decls[i], &err), err);
     CHECK_INT(space.unit_width, 8);
     CHECK_INT(space.tree_width, 8);
     const double config[] = {1, 1, 0, 2, 1, 0, 0, -1};
     const double unit[] = {0, 1, 0, 1, 2.5 / 3, 0.5, 0, 0.3}, tree[] = {0, 1, 0, 1, 64, 1, 0, -1};
     double row[8], back[8];
     wni_encode_unit(&space, config, row);
-    for (int k = 0; k < 8; k++) CHECK_NEAR(row[k], unit[k], 1e-15);
+    for (int k = 0; k < 8; k++)
+        CHECK_NEAR(row[k], unit[k], 1e-15);
     wni_encode_tree(&space, config, row);
-    for (int k = 0; k < 8; k++) CHECK_DOUBLE(row[k], tree[k]);
-    const double soft[] = {0.2, 0.1, 0.4, 0.49, 0.1, 0.9, 0.51, 0.99}; /* the largest column wins, the first of equals */
+    for (int k = 0; k < 8; k++)
+        CHECK_DOUBLE(row[k], tree[k]);
+    const double soft[] = {0.2, 0.1, 0.4,  0.49,
+                           0.1, 0.9, 0.51, 0.99}; /* the largest column wins, the first of equals */
     const double meant[] = {2, 0, 0, 0, 2, 0, 1, 2};
     wni_decode_unit(&space, soft, back);
     check_equal_configs(&space, back, meant, "decoding");

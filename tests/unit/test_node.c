@@ -1,4 +1,5 @@
-/* test_node.c -- documents: YAML and JSON become the same tree, everything keeps its place, nothing hostile gets in. */
+/* test_node.c -- documents: YAML and JSON become the same tree, everything keeps its place, nothing hostile
+ * gets in. */
 #include "tests/check.h"
 
 #include "base/node.h"
@@ -20,9 +21,11 @@ static struct document json(const char *text)
     return doc;
 }
 
-typedef wn_status parser(struct document *doc, const char *name, const char *text, size_t length, struct err *err);
+typedef wn_status parser(struct document *doc, const char *name, const char *text, size_t length,
+                         struct err *err);
 
-static void refused_bytes(parser *parse, const char *name, const char *text, size_t length, const char *message)
+static void refused_bytes(parser *parse, const char *name, const char *text, size_t length,
+                          const char *message)
 {
     struct document doc;
     struct err err = {0};
@@ -52,7 +55,8 @@ static void json_refused(const char *text, const char *message)
 static void check_place(const struct node *n, int line, int column)
 {
     assert_non_null(n);
-    CHECK(n->line == line && n->column == column, "at %d:%d, expected %d:%d", n->line, n->column, line, column);
+    CHECK(n->line == line && n->column == column, "at %d:%d, expected %d:%d", n->line, n->column, line,
+          column);
 }
 
 /* ---- trees ---- */
@@ -114,16 +118,19 @@ static void test_scalar_styles(void **state)
         const char *key, *text;
         bool quoted, verbatim;
     } expected[] = {
-        {"plain", "a b c", false, true},   {"folded", "a b", false, false},
-        {"single", "it's", true, false},   {"double", "tab\tend", true, false},
-        {"block", "line 1\nline 2\n", true, false}, {"none", "", false, true},
+        {"plain", "a b c", false, true},
+        {"folded", "a b", false, false},
+        {"single", "it's", true, false},
+        {"double", "tab\tend", true, false},
+        {"block", "line 1\nline 2\n", true, false},
+        {"none", "", false, true},
     };
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
         const struct node *n = wni_node_get(doc.root, expected[i].key);
         assert_non_null(n);
         CHECK_TEXT(n->text, expected[i].text);
-        CHECK(n->quoted == expected[i].quoted && n->verbatim == expected[i].verbatim, "%s: quoted %d, verbatim %d",
-              expected[i].key, n->quoted, n->verbatim);
+        CHECK(n->quoted == expected[i].quoted && n->verbatim == expected[i].verbatim,
+              "%s: quoted %d, verbatim %d", expected[i].key, n->quoted, n->verbatim);
     }
     assert_true(wni_node_is_null(wni_node_get(doc.root, "none")));
     wni_document_release(&doc);
@@ -150,8 +157,9 @@ static void test_json_is_the_same_tree(void **state)
     const char *text = "{\"b\": [1, -2, 0.5, 1e-05, 1e+22, true, false, null, \"text\", \"1\"],\n"
                        " \"a\": {\"x\": {}, \"y\": []}, \"\\u00e9\": \"\\ud83d\\ude00\", \"\": \"\"}";
     struct document from_json = json(text);
-    struct document from_yaml = yaml("{b: [1, -2, 0.5, 1e-05, 1e+22, true, false, null, 'text', '1'], a: {x: {}, y: []},"
-                                     " '\xc3\xa9': '\xf0\x9f\x98\x80', '': ''}");
+    struct document from_yaml =
+        yaml("{b: [1, -2, 0.5, 1e-05, 1e+22, true, false, null, 'text', '1'], a: {x: {}, y: []},"
+             " '\xc3\xa9': '\xf0\x9f\x98\x80', '': ''}");
     check_same_tree(from_json.root, from_yaml.root);
     CHECK_INT(from_json.root->line, 0);
     wni_document_release(&from_json);
@@ -161,11 +169,13 @@ static void test_json_is_the_same_tree(void **state)
 static void test_json_numbers_keep_their_value(void **state)
 {
     (void)state;
-    struct document doc = json("[9223372036854775807, -9223372036854775808, 0.1, 1.0, 100000000000000000000.0, -0.0, 5e-324]");
-    static const char *const texts[] = {"9223372036854775807", "-9223372036854775808", "0.1", "1", "1e+20", "-0",
-                                        "4.94065645841247e-324"};
+    struct document doc =
+        json("[9223372036854775807, -9223372036854775808, 0.1, 1.0, 100000000000000000000.0, -0.0, 5e-324]");
+    static const char *const texts[] = {
+        "9223372036854775807", "-9223372036854775808", "0.1", "1", "1e+20", "-0", "4.94065645841247e-324"};
     CHECK_INT(doc.root->n, sizeof texts / sizeof *texts);
-    for (size_t i = 0; i < doc.root->n; i++) CHECK_TEXT(doc.root->items[i]->text, texts[i]);
+    for (size_t i = 0; i < doc.root->n; i++)
+        CHECK_TEXT(doc.root->items[i]->text, texts[i]);
     double smallest;
     assert_true(wni_node_number(doc.root->items[6], &smallest));
     CHECK_DOUBLE(smallest, 5e-324);
@@ -187,10 +197,10 @@ static void test_numbers(void **state)
         const char *text;
         double value; /* NAN: no number */
     } table[] = {
-        {"[1]", 1},         {"[-1.5]", -1.5}, {"[1e-4]", 1e-4}, {"[1.0e-5]", 1e-5}, {"[+3]", 3},   {"[.5]", 0.5},
-        {"[5.]", 5},        {"['1']", NAN},   {"[\"1\"]", NAN}, {"[0x10]", NAN},    {"[1_000]", NAN}, {"[1,]", 1},
-        {"[one]", NAN},     {"[true]", NAN},  {"[1 2]", NAN},   {"[~]", NAN},       {"[[1]]", NAN}, {"[{1: 2}]", NAN},
-        {"[inf]", INFINITY}, {"[12:30]", NAN},
+        {"[1]", 1},       {"[-1.5]", -1.5}, {"[1e-4]", 1e-4},  {"[1.0e-5]", 1e-5},  {"[+3]", 3},
+        {"[.5]", 0.5},    {"[5.]", 5},      {"['1']", NAN},    {"[\"1\"]", NAN},    {"[0x10]", NAN},
+        {"[1_000]", NAN}, {"[1,]", 1},      {"[one]", NAN},    {"[true]", NAN},     {"[1 2]", NAN},
+        {"[~]", NAN},     {"[[1]]", NAN},   {"[{1: 2}]", NAN}, {"[inf]", INFINITY}, {"[12:30]", NAN},
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         struct document doc;
@@ -223,7 +233,8 @@ static void test_integers(void **state)
         struct document doc = yaml(table[i].text);
         int64_t value = 0;
         bool is = wni_node_int(doc.root->n ? doc.root->items[0] : NULL, &value);
-        CHECK(is == table[i].is && (!is || value == table[i].value), "%s: %d, %lld", table[i].text, is, (long long)value);
+        CHECK(is == table[i].is && (!is || value == table[i].value), "%s: %d, %lld", table[i].text, is,
+              (long long)value);
         wni_document_release(&doc);
     }
 }
@@ -231,11 +242,13 @@ static void test_integers(void **state)
 static void test_booleans_and_kinds(void **state)
 {
     (void)state;
-    struct document doc = yaml("[true, False, YES, no, on, Off, 'true', 1, word, [], {}, null, ~, '', \"~\"]");
+    struct document doc =
+        yaml("[true, False, YES, no, on, Off, 'true', 1, word, [], {}, null, ~, '', \"~\"]");
     static const int truth[] = {1, 0, 1, 0, 1, 0, -1, -1, -1, -1, -1, -1, -1, -1, -1};
-    static const char *const kinds[] = {"true or false", "true or false", "true or false", "true or false", "true or false",
-                                        "true or false", "text",          "a number",      "text",          "a list",
-                                        "a mapping",     "nothing",       "nothing",       "text",          "text"};
+    static const char *const kinds[] = {"true or false", "true or false", "true or false", "true or false",
+                                        "true or false", "true or false", "text",          "a number",
+                                        "text",          "a list",        "a mapping",     "nothing",
+                                        "nothing",       "text",          "text"};
     CHECK_INT(doc.root->n, sizeof truth / sizeof *truth);
     for (size_t i = 0; i < doc.root->n; i++) {
         bool value = false, is = wni_node_bool(doc.root->items[i], &value);
@@ -306,8 +319,10 @@ static void test_yaml_syntax_errors_have_plain_words(void **state)
     yaml_refused("a:\n\tb: 1\n", "t.yaml:2:1: a tab cannot indent; use blanks");
     yaml_refused("a: 1\nb: @home\n", "t.yaml:2:4: '@' cannot start a value; put the text in quotes");
     yaml_refused("\xc3\xa9: `x`\n", "t.yaml:1:4: '`' cannot start a value; put the text in quotes");
-    yaml_refused("command: echo a: b\n", "t.yaml:1:16: a key cannot stand here; text that holds ': ' must be in quotes");
-    yaml_refused("a: [1, 2\nb: 3\n", "t.yaml:2:2: did not find expected ',' or ']', while parsing a flow sequence from line 1");
+    yaml_refused("command: echo a: b\n",
+                 "t.yaml:1:16: a key cannot stand here; text that holds ': ' must be in quotes");
+    yaml_refused("a: [1, 2\nb: 3\n",
+                 "t.yaml:2:2: did not find expected ',' or ']', while parsing a flow sequence from line 1");
     yaml_refused("a: 'never\nclosed\n",
                  "t.yaml:3:1: found unexpected end of stream, while scanning a quoted scalar from line 1");
     yaml_refused("a: b\x01\n", "t.yaml:1:5: control characters are not allowed");
@@ -317,7 +332,8 @@ static void test_yaml_syntax_errors_have_plain_words(void **state)
 static void test_nameless_documents_say_line(void **state)
 {
     (void)state;
-    refused_bytes(wni_yaml_parse, "", "a: 1\na: 2\n", 10, "line 2, column 1: key 'a' is there twice, first on line 1");
+    refused_bytes(wni_yaml_parse, "", "a: 1\na: 2\n", 10,
+                  "line 2, column 1: key 'a' is there twice, first on line 1");
     refused_bytes(wni_json_parse, NULL, "", 0, "line 1, column 1: the document is empty");
 }
 
@@ -348,16 +364,16 @@ static void test_what_is_not_text(void **state)
     } table[] = {
         {"a: \0b", 5, "1:4: NUL byte: this is not a text file"},
         {"a: 1\n\xff", 6, "2:1: byte 0xff is not UTF-8 text"},
-        {"a: \xc3", 4, "1:4: byte 0xc3 is not UTF-8 text"},                  /* cut */
-        {"\xc3\xa9 \xe2\x82", 5, "1:3: byte 0xe2 is not UTF-8 text"},        /* cut, after a wide character */
-        {"a: \xc0\xaf", 5, "1:4: byte 0xc0 is not UTF-8 text"},              /* overlong */
-        {"a: \xe0\x80\xaf", 6, "1:4: byte 0xe0 is not UTF-8 text"},          /* overlong */
-        {"a: \xed\xa0\x80", 6, "1:4: byte 0xed is not UTF-8 text"},          /* surrogate */
-        {"a: \xf4\x90\x80\x80", 7, "1:4: byte 0xf4 is not UTF-8 text"},      /* above U+10FFFF */
+        {"a: \xc3", 4, "1:4: byte 0xc3 is not UTF-8 text"},             /* cut */
+        {"\xc3\xa9 \xe2\x82", 5, "1:3: byte 0xe2 is not UTF-8 text"},   /* cut, after a wide character */
+        {"a: \xc0\xaf", 5, "1:4: byte 0xc0 is not UTF-8 text"},         /* overlong */
+        {"a: \xe0\x80\xaf", 6, "1:4: byte 0xe0 is not UTF-8 text"},     /* overlong */
+        {"a: \xed\xa0\x80", 6, "1:4: byte 0xed is not UTF-8 text"},     /* surrogate */
+        {"a: \xf4\x90\x80\x80", 7, "1:4: byte 0xf4 is not UTF-8 text"}, /* above U+10FFFF */
         {"\x7f"
          "ELF\x02\x01\x01\0\0",
          9, "1:8: NUL byte: this is not a text file"},
-        {"\xff\xfe{\0}\0", 6, "1:1: byte 0xff is not UTF-8 text"},           /* UTF-16 */
+        {"\xff\xfe{\0}\0", 6, "1:1: byte 0xff is not UTF-8 text"}, /* UTF-16 */
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         char message[128];
@@ -422,9 +438,11 @@ static void test_large_documents(void **state)
     (void)state;
     struct buf text = {0};
     enum { KEYS = 20000, GIANT = 1 << 20 };
-    for (int i = 0; i < KEYS; i++) wni_buf_printf(&text, "key%d: %d\n", i, i);
+    for (int i = 0; i < KEYS; i++)
+        wni_buf_printf(&text, "key%d: %d\n", i, i);
     wni_buf_puts(&text, "giant: ");
-    for (int i = 0; i < GIANT / 16; i++) wni_buf_puts(&text, "0123456789abcdef");
+    for (int i = 0; i < GIANT / 16; i++)
+        wni_buf_puts(&text, "0123456789abcdef");
     wni_buf_puts(&text, "\n");
     assert_false(text.failed);
     struct document doc = yaml(text.data);
@@ -447,7 +465,8 @@ static void test_giant_key_in_a_message(void **state)
     struct err err = {0};
     for (int twice = 0; twice < 2; twice++) {
         wni_buf_puts(&text, "? ");
-        for (int i = 0; i < GIANT / 2; i++) wni_buf_puts(&text, "\xc3\xa9");
+        for (int i = 0; i < GIANT / 2; i++)
+            wni_buf_puts(&text, "\xc3\xa9");
         wni_buf_puts(&text, "\n: 1\n");
     }
     CHECK_INT(wni_yaml_parse(&doc, "t", text.data, text.len, &err), WN_EINVAL);
@@ -461,7 +480,8 @@ static void test_giant_key_in_a_message(void **state)
 static void test_truncated_documents(void **state)
 {
     (void)state;
-    static const char text[] = "a: {b: [1, 'two', \"three\\n\"], c: |\n   x\n}\nd:\n  - \xe2\x82\xac\n  - >\n   folded\n";
+    static const char text[] =
+        "a: {b: [1, 'two', \"three\\n\"], c: |\n   x\n}\nd:\n  - \xe2\x82\xac\n  - >\n   folded\n";
     for (size_t n = 0; n < sizeof text; n++) {
         parser *const parsers[] = {wni_yaml_parse, wni_json_parse};
         for (size_t i = 0; i < 2; i++) {
@@ -481,7 +501,8 @@ static void test_truncated_documents(void **state)
 static void test_messages_cannot_drive_a_terminal(void **state)
 {
     (void)state;
-    yaml_refused("\"a\\e[2J\\x9b\": 1\n\"a\\e[2J\\x9b\": 2\n", "t.yaml:2:1: key 'a?[2J?' is there twice, first on line 1");
+    yaml_refused("\"a\\e[2J\\x9b\": 1\n\"a\\e[2J\\x9b\": 2\n",
+                 "t.yaml:2:1: key 'a?[2J?' is there twice, first on line 1");
 }
 
 /* ---- files ---- */
@@ -580,7 +601,8 @@ static void test_problems_have_a_limit(void **state)
     }
     CHECK_INT(p.n, PROBLEMS_MAX);
     wni_problems_sort(&p);
-    for (size_t i = 1; i < p.n; i++) assert_true(p.items[i - 1].line < p.items[i].line);
+    for (size_t i = 1; i < p.n; i++)
+        assert_true(p.items[i - 1].line < p.items[i].line);
     wni_problems_write(&p, &out);
     assert_non_null(strstr(out.data, "\nthese are the first 1000 problems\n"));
     wni_buf_release(&out);

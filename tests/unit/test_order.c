@@ -24,15 +24,14 @@ static void check_size(const char *what, size_t got, size_t want)
     if (got != want) fail_msg("%s: got %zu, want %zu", what, got, want);
 }
 
-/* ---- inputs
- * ------------------------------------------------------------------------------------------------- */
+/* ---- inputs ---------------------------------------------------------------------------------- */
 
 enum shape { RANDOM, TIES, ASCENDING, DESCENDING, ORGAN_PIPE, SAWTOOTH, CONSTANT, SPECIALS, N_SHAPES };
 
 static double element(struct rng *rng, enum shape shape, size_t i, size_t n)
 {
-    static const double specials[] = {NAN, INFINITY, -INFINITY, 0.0,        -0.0,
-                                      1.0, -1.0,     DBL_MIN,   -0x1p-1074, DBL_MAX};
+    static const double specials[] = {NAN, -NAN, INFINITY, -INFINITY,  0.0,    -0.0,
+                                      1.0, -1.0, DBL_MIN,  -0x1p-1074, DBL_MAX};
     switch (shape) {
     case RANDOM:
         return wni_rng_normal(rng);
@@ -49,7 +48,7 @@ static double element(struct rng *rng, enum shape shape, size_t i, size_t n)
     case CONSTANT:
         return 3.0;
     case SPECIALS:
-        return specials[wni_rng_below(rng, 10)];
+        return specials[wni_rng_below(rng, 11)];
     default:
         return 0.0;
     }
@@ -62,8 +61,7 @@ static void fill(double *x, size_t n, enum shape shape, uint64_t seed)
         x[i] = element(&rng, shape, i, n);
 }
 
-/* ---- the slow obvious versions
- * ------------------------------------------------------------------------------ */
+/* ---- the slow obvious versions --------------------------------------------------------------- */
 
 static int slow_compare(const void *pa, const void *pb)
 {
@@ -87,8 +85,7 @@ static const size_t sizes[] = {0,  1,  2,  3,   4,   5,   15,  16,  17,   23, 24
                                25, 26, 33, 100, 255, 256, 257, 258, 1000, MAX};
 enum { N_SIZES = sizeof sizes / sizeof *sizes };
 
-/* ---- sorting
- * ------------------------------------------------------------------------------------------------ */
+/* ---- sorting --------------------------------------------------------------------------------- */
 
 static void sorts_every_shape(void **state)
 {
@@ -206,8 +203,7 @@ static void argsort_is_stable(void **state)
         }
 }
 
-/* ---- quantiles
- * ---------------------------------------------------------------------------------------------- */
+/* ---- quantiles ------------------------------------------------------------------------------- */
 
 static void agrees_with_numpy_and_scikit_learn(void **state)
 {
@@ -317,6 +313,9 @@ static void conformal_rank_examples(void **state)
     double drifting = 0.1 + 0.2 + 0.3; /* 0.6000000000000001 */
     assert_true((9 + 1) * drifting > 6.0);
     check_size("10 * 0.6", wni_conformal_rank(9, drifting), 6);
+    double third = 1.0 - 2.0 * (1.0 / 3.0);
+    assert_true(18 * third > 6.0);
+    check_size("18 / 3", wni_conformal_rank(17, third), 6);
     check_size("10 * 0.61", wni_conformal_rank(9, 0.61), 7);
     check_size("certainty needs one more score than there are", wni_conformal_rank(9, 1.0), 10);
     check_size("no scores", wni_conformal_rank(0, 0.9), 1);
@@ -325,8 +324,7 @@ static void conformal_rank_examples(void **state)
     check_size("many scores", wni_conformal_rank(999999, 0.9), 900000);
 }
 
-/* ---- ranks and moments
- * -------------------------------------------------------------------------------------- */
+/* ---- ranks and moments ----------------------------------------------------------------------- */
 
 static void ranks_match_counting(void **state)
 {
@@ -362,6 +360,7 @@ static void moments_survive_cancellation(void **state)
     check_double("mean of two values", wni_mean(x, 1000), 1e9 + 0.5);
     check_double("variance of two values", wni_variance(x, 1000, 0), 0.25);
     check_double("sample variance", wni_variance(x, 2, 1), 0.5);
+    check_double("mean that rounds", wni_variance((double[]){1e16, 1e16 + 2.0}, 2, 0), 1.0);
     for (int i = 0; i < 1000; i++)
         x[i] = 0.1;
     check_double("mean of a constant", wni_mean(x, 1000), 0.1);

@@ -54,8 +54,7 @@ static void agrees_with_60_digits(void **state)
         if (seen[i] < 20) fail_msg("only %d reference values for %s", seen[i], functions[i].name);
 }
 
-/* ---- against long double
- * ------------------------------------------------------------------------------------ */
+/* ---- against long double --------------------------------------------------------------------- */
 
 #if LDBL_MANT_DIG >= 64
 
@@ -172,8 +171,7 @@ static void stays_within_stated_ulp(void **state)
 
 #endif
 
-/* ---- special values
- * ----------------------------------------------------------------------------------------- */
+/* ---- special values -------------------------------------------------------------------------- */
 
 static void same_bits(const char *what, double got, double want)
 {
@@ -265,8 +263,7 @@ static void special_angles_and_tails(void **state)
     SAME(wni_exp_square(NAN, -0.5), NAN);
 }
 
-/* ---- identities
- * --------------------------------------------------------------------------------------------- */
+/* ---- identities ------------------------------------------------------------------------------ */
 
 static void symmetries_are_exact(void **state)
 {
@@ -314,8 +311,7 @@ static void sine_and_cosine_lie_on_the_circle(void **state)
     }
 }
 
-/* ---- stability
- * ---------------------------------------------------------------------------------------------- */
+/* ---- stability ------------------------------------------------------------------------------- */
 
 /* Products are not fused into sums in this build: with a fused multiply-add the difference below is not 0. */
 static void arithmetic_is_not_contracted(void **state)

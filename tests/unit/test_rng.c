@@ -36,8 +36,7 @@ static void check_even(const char *what, const uint32_t *count, size_t cells)
         fail_msg("%s: chi-square %.1f with %.0f degrees of freedom (%.0f draws)", what, chi2, df, total);
 }
 
-/* ---- the generator
- * ------------------------------------------------------------------------------------------ */
+/* ---- the generator --------------------------------------------------------------------------- */
 
 /* Known answers published with the authors' Random123 library. */
 static void philox_known_answers(void **state)
@@ -122,8 +121,7 @@ static void a_word_pair_is_low_then_high(void **state)
     }
 }
 
-/* ---- state
- * -------------------------------------------------------------------------------------------------- */
+/* ---- state ----------------------------------------------------------------------------------- */
 
 static void saved_state_resumes(void **state)
 {
@@ -173,8 +171,7 @@ static void draws_use_what_they_say(void **state)
     check_u64("after uniforms", wni_rng_u64(&b), next);
 }
 
-/* ---- fairness
- * ----------------------------------------------------------------------------------------------- */
+/* ---- fairness -------------------------------------------------------------------------------- */
 
 static void uniforms_are_uniform(void **state)
 {
@@ -272,8 +269,7 @@ static void normals_are_normal(void **state)
     if (!(fabs(kurtosis - 3.0) < 5.0 * sqrt(96.0 / DRAWS))) fail_msg("fourth moment %g", kurtosis);
 }
 
-/* ---- permutations and subsets
- * ------------------------------------------------------------------------------- */
+/* ---- permutations and subsets ---------------------------------------------------------------- */
 
 static void check_permutation(const uint32_t *x, uint32_t n)
 {
@@ -301,7 +297,7 @@ static void all_orders_are_equally_likely(void **state)
 {
     (void)state;
     struct rng rng = wni_rng_stream(31, 0, 0);
-    uint32_t cells[256] = {0}, counts[24], n_cells = 0;
+    uint32_t cells[256] = {0}, counts[24] = {0}, n_cells = 0;
     for (int i = 0; i < 24000; i++) {
         uint32_t x[4];
         wni_rng_permutation(&rng, x, 4);
@@ -339,7 +335,7 @@ static void all_subsets_are_equally_likely(void **state)
 {
     (void)state;
     struct rng rng = wni_rng_stream(33, 0, 0);
-    uint32_t cells[64] = {0}, counts[20], n_cells = 0;
+    uint32_t cells[64] = {0}, counts[20] = {0}, n_cells = 0;
     for (int i = 0; i < 40000; i++) {
         uint32_t x[3];
         wni_rng_sample(&rng, 6, 3, x);
@@ -370,8 +366,7 @@ static void all_dense_subsets_are_equally_likely(void **state)
     check_even("left out", left_out, 130);
 }
 
-/* ---- independence
- * ------------------------------------------------------------------------------------------- */
+/* ---- independence ---------------------------------------------------------------------------- */
 
 static void check_independent(struct rng a, struct rng b, const char *what)
 {

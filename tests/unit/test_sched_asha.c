@@ -1,5 +1,5 @@
-/* test_sched_asha.c -- ASHA of the stopping type: cases worked out by hand, then thousands of random studies against a
- * version that sorts the rung at every report. */
+/* test_sched_asha.c -- ASHA of the stopping type: cases worked out by hand, then thousands of random studies
+ * against a version that sorts the rung at every report. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -39,8 +39,9 @@ static void decisions_fall_at_rungs_only(void **state)
     struct world w;
     world_open(&w, "asha", "", 1, 100, 0);
     uint32_t good = world_ask(&w), bad = world_ask(&w);
-    for (int r = 1; r < 100; r++) assert_int_equal(world_report(&w, good, r, 0), WN_CONTINUE);
-    assert_int_equal(world_report(&w, good, 100, 0), WN_STOP); /* complete */
+    for (int r = 1; r < 100; r++)
+        assert_int_equal(world_report(&w, good, r, 0), WN_CONTINUE);
+    assert_int_equal(world_report(&w, good, 100, 0), WN_STOP);  /* complete */
     assert_int_equal(world_report(&w, bad, 1, 0), WN_CONTINUE); /* ties at 1 */
     assert_int_equal(world_report(&w, bad, 2, 9), WN_CONTINUE);
     assert_int_equal(world_report(&w, bad, 3, 9), WN_STOP);
@@ -55,7 +56,8 @@ static void the_last_rung_keeps_more(void **state)
     for (int better = 0; better < 2; better++) {
         struct world w;
         world_open(&w, "asha", "", 27, 50, 0);
-        for (size_t i = 0; i < 9; i++) newcomer(&w, 27, values[i]);
+        for (size_t i = 0; i < 9; i++)
+            newcomer(&w, 27, values[i]);
         /* 0 1 2 3 [4.5] 5 ...: 4.5 is below the cut of 4.93; 5.5 comes after 5: cut 5 + 0.86 * 0.5 = 5.43. */
         assert_int_equal(newcomer(&w, 27, better ? 4.5 : 5.5), better ? WN_CONTINUE : WN_STOP);
         world_close(&w);
@@ -76,7 +78,8 @@ static void one_level_has_no_rungs(void **state)
     world_close(&w);
 }
 
-/* With 5 and 7 alone the cut is 5.67 and 7 is stopped.  Three trials that crash first put the cut beyond 7. */
+/* With 5 and 7 alone the cut is 5.67 and 7 is stopped.  Three trials that crash first put the cut beyond 7.
+ */
 static void check_crash(wn_state end, bool report_first, wn_decision expected)
 {
     struct world w;
@@ -161,7 +164,7 @@ static void a_jump_counts_at_the_highest_rung_reached(void **state)
     assert_int_equal(newcomer(&w, 3, 9), WN_CONTINUE);
     assert_int_equal(newcomer(&w, 9, 9), WN_STOP);
     assert_int_equal(world_report(&w, a, 3, 99), WN_CONTINUE); /* out of order: passed already */
-    assert_int_equal(newcomer(&w, 3, 10), WN_STOP);            /* so 99 is not there: the cut of 9 10 is 9.33 */
+    assert_int_equal(newcomer(&w, 3, 10), WN_STOP); /* so 99 is not there: the cut of 9 10 is 9.33 */
     assert_int_equal(world_report(&w, a, 12, 99), WN_CONTINUE); /* a repetition */
     world_close(&w);
 }
@@ -178,7 +181,7 @@ static void a_stopped_trial_stays_stopped(void **state)
     assert_int_equal(world_report(&w, t, 2, 0), WN_STOP);
     assert_int_equal(world_report(&w, t, 3, -5), WN_STOP);
     assert_int_equal(newcomer(&w, 3, 7), WN_CONTINUE); /* first at 3: -5 was not entered */
-    world_finish(&w, t, WN_FAILED);                     /* killed rather roughly: that is no failure */
+    world_finish(&w, t, WN_FAILED);                    /* killed rather roughly: that is no failure */
     assert_int_equal(newcomer(&w, 3, 8), WN_STOP);
     world_close(&w);
 }
@@ -212,7 +215,8 @@ static void fractional_resources_meet_their_rungs(void **state)
 
 /* ---- brackets ---- */
 
-/* Where a newcomer that is worse than everyone before is stopped: the first rung of its bracket.  0: the first one there. */
+/* Where a newcomer that is worse than everyone before is stopped: the first rung of its bracket.  0: the
+ * first one there. */
 static int stopped_at(struct world *w, double value, int max)
 {
     uint32_t t = world_ask(w);
@@ -237,7 +241,8 @@ static void brackets_are_drawn_as_hyperband_begins_them(void **state)
     assert_int_equal(never, 3); /* the first of each bracket */
     for (int b = 0, r = 1; b < 3; b++, r *= 3) {
         double p = sizes[b] / 130, sd = sqrt(N * p * (1 - p));
-        if (fabs(at[r] - N * p) > 5 * sd) fail_msg("%d trials began at %d, expected %.0f +- %.0f", at[r], r, N * p, sd);
+        if (fabs(at[r] - N * p) > 5 * sd)
+            fail_msg("%d trials began at %d, expected %.0f +- %.0f", at[r], r, N * p, sd);
     }
     assert_int_equal(at[1] + at[3] + at[9] + never, N);
     world_close(&w);
@@ -249,7 +254,8 @@ static void brackets_are_capped_at_the_rungs(void **state)
     int at[9] = {0};
     struct world w;
     world_open(&w, "asha", "scheduler.brackets=64", 1, 9, 3); /* rungs 1 and 3 */
-    for (int i = 0; i < 1000; i++) at[stopped_at(&w, i, 9)]++;
+    for (int i = 0; i < 1000; i++)
+        at[stopped_at(&w, i, 9)]++;
     assert_int_equal(at[0], 2);
     assert_int_equal(at[1] + at[3], 998);
     assert_true(at[3] > 200);
@@ -263,7 +269,8 @@ static void the_seed_draws_the_brackets(void **state)
     struct world a, b;
     world_open(&a, "asha", "scheduler.brackets=3", 1, 81, 1);
     world_open(&b, "asha", "scheduler.brackets=3", 1, 81, 2);
-    for (int i = 0; i < 200; i++) differ += stopped_at(&a, i, 28) != stopped_at(&b, i, 28);
+    for (int i = 0; i < 200; i++)
+        differ += stopped_at(&a, i, 28) != stopped_at(&b, i, 28);
     assert_true(differ > 50);
     world_close(&a);
     world_close(&b);
@@ -287,9 +294,11 @@ static void slow_open(struct slow *s, double eta, int brackets, double r_max, ui
 {
     memset(s, 0, sizeof *s);
     s->eta = eta, s->r_max = r_max, s->seed = seed;
-    for (double r = 1; r < r_max - 1e-6; r *= eta) s->level[s->n_levels++] = r;
+    for (double r = 1; r < r_max - 1e-6; r *= eta)
+        s->level[s->n_levels++] = r;
     s->level[s->n_levels] = r_max;
-    for (int k = 0; k < s->n_levels; k++) s->share[k] = s->level[k] / s->level[k + 1];
+    for (int k = 0; k < s->n_levels; k++)
+        s->share[k] = s->level[k] / s->level[k + 1];
     s->n_brackets = brackets < s->n_levels ? brackets : s->n_levels ? s->n_levels : 1;
     for (int b = 0; b < s->n_brackets; b++) {
         int left = s->n_levels - b;
@@ -304,13 +313,15 @@ static void slow_open(struct slow *s, double eta, int brackets, double r_max, ui
 static void slow_close(struct slow *s)
 {
     for (int b = 0; b < s->n_brackets; b++)
-        for (int k = b; k < s->n_levels; k++) free(s->rung[b][k]);
+        for (int k = b; k < s->n_levels; k++)
+            free(s->rung[b][k]);
 }
 
 static int slow_bracket(const struct slow *s, uint32_t trial)
 {
     double sum = 0, below = 0;
-    for (int b = 0; b < s->n_brackets; b++) sum += s->weight[b];
+    for (int b = 0; b < s->n_brackets; b++)
+        sum += s->weight[b];
     struct rng rng = wni_rng_stream(s->seed, trial, STREAM_BRACKET);
     double u = wni_rng_uniform(&rng);
     for (int b = 0; b < s->n_brackets; b++)
@@ -334,7 +345,10 @@ static bool slow_enter(struct slow *s, uint32_t trial, int k, double value)
     qsort(v, (size_t)n, sizeof *v, by_value);
     double at = s->share[k] * (n - 1), t = at - floor(at);
     double lo = v[(int)at], hi = (int)at + 1 < n ? v[(int)at + 1] : lo;
-    double cut = t == 0 || lo == hi ? lo : isinf(hi) ? INFINITY : t < 0.5 ? lo + (hi - lo) * t : hi - (hi - lo) * (1 - t);
+    double cut = t == 0 || lo == hi ? lo
+                 : isinf(hi)        ? INFINITY
+                 : t < 0.5          ? lo + (hi - lo) * t
+                                    : hi - (hi - lo) * (1 - t);
     return value <= cut;
 }
 
@@ -358,7 +372,8 @@ static wn_decision slow_observe(struct slow *s, const struct event *e)
         s->bracket[e->trial] = slow_bracket(s, e->trial);
         s->entered[e->trial] = s->bracket[e->trial] - 1;
         return WN_CONTINUE;
-    case EVENT_REPORT: return slow_report(s, e);
+    case EVENT_REPORT:
+        return slow_report(s, e);
     case EVENT_FINISH:
         if (e->state == WN_PAUSED) return WN_CONTINUE;
         if (!s->out[e->trial] && (e->state == WN_FAILED || e->state == WN_TIMEOUT || e->state == WN_LOST) &&
@@ -366,14 +381,16 @@ static wn_decision slow_observe(struct slow *s, const struct event *e)
             slow_enter(s, e->trial, s->entered[e->trial] + 1, INFINITY);
         s->out[e->trial] = true;
         return WN_CONTINUE;
-    default: return WN_CONTINUE;
+    default:
+        return WN_CONTINUE;
     }
 }
 
 static int check_study(double eta, int brackets, double r_max, uint64_t seed)
 {
     static struct slow slow; /* too large for the stack */
-    struct chance chance = {.rng = wni_rng_stream(seed, 0, 99), .ties = 0.3, .wrong = 0.02, .limit = r_max + 3};
+    struct chance chance = {
+        .rng = wni_rng_stream(seed, 0, 99), .ties = 0.3, .wrong = 0.02, .limit = r_max + 3};
     struct world w;
     char options[64];
     int stops = 0;
@@ -385,8 +402,9 @@ static int check_study(double eta, int brackets, double r_max, uint64_t seed)
         struct event e = chance_event(&chance, &w, &config);
         wn_decision got = world_apply(&w, &e), expected = slow_observe(&slow, &e);
         if (e.kind == EVENT_REPORT && got != expected)
-            fail_msg("eta %g, %d brackets, r_max %g, seed %d: event %d, trial %u at %g, value %g: %d, expected %d", eta,
-                     brackets, r_max, (int)seed, i, e.trial, e.resource, e.value, got, expected);
+            fail_msg(
+                "eta %g, %d brackets, r_max %g, seed %d: event %d, trial %u at %g, value %g: %d, expected %d",
+                eta, brackets, r_max, (int)seed, i, e.trial, e.resource, e.value, got, expected);
         stops += e.kind == EVENT_REPORT && got == WN_STOP;
     }
     slow_close(&slow);
@@ -404,7 +422,8 @@ static void random_studies_agree_with_sorting(void **state)
     for (int i = 0; i < 4; i++)
         for (int j = 0; j < 5; j++)
             for (int k = 0; k < 3; k++)
-                for (int repeat = 0; repeat < 4; repeat++) stops += check_study(etas[i], brackets[k], maxima[j], seed++);
+                for (int repeat = 0; repeat < 4; repeat++)
+                    stops += check_study(etas[i], brackets[k], maxima[j], seed++);
     if (stops < 10000) fail_msg("only %d stops: the test does not test much", stops);
 }
 
@@ -421,12 +440,14 @@ static void a_large_study(void **state)
         uint32_t t = world_ask(&w);
         double quality = wni_rng_uniform(&rng);
         int r = 1;
-        while (world_report(&w, t, r, quality) == WN_CONTINUE) r++;
+        while (world_report(&w, t, r, quality) == WN_CONTINUE)
+            r++;
         complete += r == 81;
         world_finish(&w, t, r == 81 ? WN_COMPLETE : WN_STOPPED);
     }
     /* One in 81, and some more for the beginning when there is little to compare with. */
-    if (complete < N / 81 || complete > N / 81 + 200) fail_msg("%d complete, expected about %d", complete, N / 81);
+    if (complete < N / 81 || complete > N / 81 + 200)
+        fail_msg("%d complete, expected about %d", complete, N / 81);
     world_close(&w);
 }
 

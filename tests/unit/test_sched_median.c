@@ -1,5 +1,5 @@
-/* test_sched_median.c -- the median stopping rule by hand and against a version that recomputes every average from the
- * log; and fifo, which has no rule. */
+/* test_sched_median.c -- the median stopping rule by hand and against a version that recomputes every average
+ * from the log; and fifo, which has no rule. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +15,8 @@ static void crowd(struct world *w, int n, int upto, double value)
 {
     for (int i = 0; i < n; i++) {
         uint32_t t = world_ask(w);
-        for (int r = 1; r <= upto; r++) world_report(w, t, r, value + i);
+        for (int r = 1; r <= upto; r++)
+            world_report(w, t, r, value + i);
     }
 }
 
@@ -25,10 +26,11 @@ static void worse_than_the_median_is_stopped(void **state)
     struct world w;
     world_open(&w, "median", "", 1, 100, 0);
     crowd(&w, 5, 1, 0); /* 0 1 2 3 4 at 1: the median is 2 */
-    assert_int_equal(world_report(&w, world_ask(&w), 1, 2.0), WN_CONTINUE); /* only strictly worse; 0 1 2 2 3 4 */
-    assert_int_equal(world_report(&w, world_ask(&w), 1, 2.1), WN_STOP);     /* 0 1 2 2 2.1 3 4 */
-    assert_int_equal(world_report(&w, world_ask(&w), 1, 2.05), WN_STOP);    /* 0 1 2 2 2.05 2.1 3 4 */
-    assert_int_equal(world_report(&w, world_ask(&w), 1, 2.03), WN_STOP);    /* median 2.025 */
+    assert_int_equal(world_report(&w, world_ask(&w), 1, 2.0),
+                     WN_CONTINUE);                                      /* only strictly worse; 0 1 2 2 3 4 */
+    assert_int_equal(world_report(&w, world_ask(&w), 1, 2.1), WN_STOP); /* 0 1 2 2 2.1 3 4 */
+    assert_int_equal(world_report(&w, world_ask(&w), 1, 2.05), WN_STOP); /* 0 1 2 2 2.05 2.1 3 4 */
+    assert_int_equal(world_report(&w, world_ask(&w), 1, 2.03), WN_STOP); /* median 2.025 */
     world_close(&w);
 }
 
@@ -47,7 +49,8 @@ static void too_few_others_decide_nothing(void **state)
     world_close(&w);
 }
 
-/* The others' averages up to 4 are (10 + 10 + 10 + 2) / 4 = 8; one's own best counts, even if it was long ago. */
+/* The others' averages up to 4 are (10 + 10 + 10 + 2) / 4 = 8; one's own best counts, even if it was long
+ * ago. */
 static void averages_against_the_best(void **state)
 {
     (void)state;
@@ -55,7 +58,8 @@ static void averages_against_the_best(void **state)
     world_open(&w, "median", "", 1, 100, 0);
     for (int i = 0; i < 5; i++) {
         uint32_t t = world_ask(&w);
-        for (int r = 1; r <= 4; r++) world_report(&w, t, r, r < 4 ? 10 : 2);
+        for (int r = 1; r <= 4; r++)
+            world_report(&w, t, r, r < 4 ? 10 : 2);
     }
     uint32_t good = world_ask(&w), bad = world_ask(&w);
     assert_int_equal(world_report(&w, good, 2, 7.5), WN_CONTINUE);
@@ -105,7 +109,8 @@ static void a_broken_report_is_the_worst(void **state)
         assert_int_equal(world_report(&w, t, 1, broken[i]), WN_STOP);
         world_finish(&w, t, WN_FAILED);
     }
-    assert_int_equal(world_report(&w, world_ask(&w), 1, 1e300), WN_CONTINUE); /* the median of 0 1 inf inf inf */
+    assert_int_equal(world_report(&w, world_ask(&w), 1, 1e300),
+                     WN_CONTINUE); /* the median of 0 1 inf inf inf */
     world_close(&w);
 }
 
@@ -179,7 +184,8 @@ static wn_decision slow_report(struct slow *s, const struct event *e, size_t n_t
 static int check_study(double grace, int min_trials, double r_max, uint64_t seed)
 {
     static struct slow slow;
-    struct chance chance = {.rng = wni_rng_stream(seed, 0, 96), .ties = 0.3, .wrong = 0.02, .limit = r_max + 2};
+    struct chance chance = {
+        .rng = wni_rng_stream(seed, 0, 96), .ties = 0.3, .wrong = 0.02, .limit = r_max + 2};
     struct world w;
     char options[64];
     int stops = 0;
@@ -194,8 +200,8 @@ static int check_study(double grace, int min_trials, double r_max, uint64_t seed
         if (e.kind != EVENT_REPORT) continue;
         wn_decision expected = slow_report(&slow, &e, w.history.n_trials);
         if (got != expected)
-            fail_msg("grace %g, min %d, seed %d: event %d, trial %u at %g, value %g: %d, expected %d", grace, min_trials,
-                     (int)seed, i, e.trial, e.resource, e.value, got, expected);
+            fail_msg("grace %g, min %d, seed %d: event %d, trial %u at %g, value %g: %d, expected %d", grace,
+                     min_trials, (int)seed, i, e.trial, e.resource, e.value, got, expected);
         stops += got == WN_STOP;
     }
     world_close(&w);
@@ -226,7 +232,8 @@ static void many_resources(void **state)
         }
     }
     uint32_t t = world_ask(&w);
-    assert_int_equal(world_report(&w, t, 1 + (N - 1) / (double)N, 0.8), WN_STOP); /* the median of 1 and about 0.5 */
+    assert_int_equal(world_report(&w, t, 1 + (N - 1) / (double)N, 0.8),
+                     WN_STOP); /* the median of 1 and about 0.5 */
     world_close(&w);
 }
 

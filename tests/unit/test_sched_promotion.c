@@ -1,5 +1,5 @@
-/* test_sched_promotion.c -- ASHA of the promotion type: cases worked out by hand, then random studies against a version
- * that ranks whole rungs at every step. */
+/* test_sched_promotion.c -- ASHA of the promotion type: cases worked out by hand, then random studies against
+ * a version that ranks whole rungs at every step. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -54,14 +54,16 @@ static void the_top_rung_comes_first(void **state)
     struct world w;
     uint32_t t[9];
     world_open(&w, "asha", PROMOTION, 1, 9, 0);
-    for (int i = 0; i < 9; i++) t[i] = newcomer(&w, 1, i);
+    for (int i = 0; i < 9; i++)
+        t[i] = newcomer(&w, 1, i);
     for (int i = 0; i < 3; i++) {
         world_expect_resume(&w, t[i]);
         world_resume(&w, t[i]);
         assert_int_equal(world_report(&w, t[i], 2, 9), WN_CONTINUE); /* between rungs */
         if (i < 2) pause_at(&w, t[i], 3, -i);
     }
-    for (int i = 0; i < 3; i++) newcomer(&w, 1, -1 - i); /* candidates below */
+    for (int i = 0; i < 3; i++)
+        newcomer(&w, 1, -1 - i); /* candidates below */
     pause_at(&w, t[2], 3, 7);
     world_expect_resume(&w, t[1]); /* best of rung 3 */
     world_resume(&w, t[1]);
@@ -80,7 +82,8 @@ static void only_paused_trials_are_resumed(void **state)
     uint32_t best = world_ask(&w), second = world_ask(&w);
     assert_int_equal(world_report(&w, best, 1, 1), WN_PAUSE);
     assert_int_equal(world_report(&w, second, 1, 2), WN_PAUSE);
-    for (int i = 0; i < 4; i++) newcomer(&w, 1, 5);
+    for (int i = 0; i < 4; i++)
+        newcomer(&w, 1, 5);
     world_expect_new(&w); /* two of six may go on, and both are still pausing */
     world_finish(&w, second, WN_PAUSED);
     world_expect_resume(&w, second);
@@ -115,7 +118,8 @@ static void another_may_be_taken(void **state)
     struct world w;
     uint32_t t[6];
     world_open(&w, "asha", PROMOTION, 1, 9, 0);
-    for (int i = 0; i < 6; i++) t[i] = newcomer(&w, 1, i);
+    for (int i = 0; i < 6; i++)
+        t[i] = newcomer(&w, 1, i);
     world_resume(&w, t[1]);
     world_expect_resume(&w, t[0]);
     world_resume(&w, t[0]);
@@ -129,7 +133,8 @@ static void a_cancelled_candidate_is_skipped(void **state)
     struct world w;
     uint32_t t[6];
     world_open(&w, "asha", PROMOTION, 1, 9, 0);
-    for (int i = 0; i < 6; i++) t[i] = newcomer(&w, 1, i);
+    for (int i = 0; i < 6; i++)
+        t[i] = newcomer(&w, 1, i);
     world_finish(&w, t[0], WN_CANCELLED);
     world_expect_resume(&w, t[1]);
     world_finish(&w, t[1], WN_STOPPED);
@@ -146,8 +151,10 @@ static void failing_after_a_promotion_counts_at_the_next_rung(void **state)
         struct world w;
         uint32_t t[9];
         world_open(&w, "asha", PROMOTION, 1, 9, 0);
-        for (int k = 0; k < 9; k++) t[k] = newcomer(&w, 1, k);
-        for (int k = 0; k < 3; k++) world_resume(&w, t[k]);
+        for (int k = 0; k < 9; k++)
+            t[k] = newcomer(&w, 1, k);
+        for (int k = 0; k < 3; k++)
+            world_resume(&w, t[k]);
         world_finish(&w, t[0], ends[i]);
         assert_int_equal(world_report(&w, t[1], 2, NAN), WN_STOP);
         world_finish(&w, t[1], WN_FAILED);
@@ -217,7 +224,8 @@ static void slow_open(struct slow *s, double eta, int brackets, double r_max, ui
 {
     memset(s, 0, sizeof *s);
     s->eta = eta, s->r_max = r_max, s->seed = seed;
-    for (double r = 1; r < r_max - 1e-6; r *= eta) s->level[s->n_levels++] = r;
+    for (double r = 1; r < r_max - 1e-6; r *= eta)
+        s->level[s->n_levels++] = r;
     s->n_brackets = brackets < s->n_levels ? brackets : s->n_levels;
 }
 
@@ -273,8 +281,11 @@ static void slow_finish(struct slow *s, const struct event *e)
 static wn_decision slow_observe(struct slow *s, const struct event *e)
 {
     switch (e->kind) {
-    case EVENT_REPORT: return slow_report(s, e);
-    case EVENT_FINISH: slow_finish(s, e); break;
+    case EVENT_REPORT:
+        return slow_report(s, e);
+    case EVENT_FINISH:
+        slow_finish(s, e);
+        break;
     case EVENT_ASK:
         s->bracket[e->trial] = slow_bracket(s, e->trial);
         s->entered[e->trial] = s->bracket[e->trial] - 1;
@@ -282,7 +293,8 @@ static wn_decision slow_observe(struct slow *s, const struct event *e)
     case EVENT_RESUME:
         if (s->where[e->trial] == PAUSED) s->where[e->trial] = RACING;
         break;
-    case EVENT_ENQUEUE: break;
+    case EVENT_ENQUEUE:
+        break;
     }
     return WN_CONTINUE;
 }
@@ -314,7 +326,8 @@ static struct job slow_next(const struct slow *s)
 static int check_study(double eta, int brackets, double r_max, uint64_t seed)
 {
     static struct slow slow; /* too large for the stack */
-    struct chance chance = {.rng = wni_rng_stream(seed, 0, 98), .ties = 0.3, .wrong = 0.02, .limit = r_max + 2};
+    struct chance chance = {
+        .rng = wni_rng_stream(seed, 0, 98), .ties = 0.3, .wrong = 0.02, .limit = r_max + 2};
     struct world w;
     char options[96];
     int resumed = 0;
@@ -326,11 +339,12 @@ static int check_study(double eta, int brackets, double r_max, uint64_t seed)
         struct event e = chance_event(&chance, &w, &config);
         wn_decision got = world_apply(&w, &e), expected = slow_observe(&slow, &e);
         if (e.kind == EVENT_REPORT && got != expected)
-            fail_msg("seed %d, event %d, trial %u at %g: %d, expected %d", (int)seed, i, e.trial, e.resource, got, expected);
+            fail_msg("seed %d, event %d, trial %u at %g: %d, expected %d", (int)seed, i, e.trial, e.resource,
+                     got, expected);
         struct job job = world_next(&w), slow_job = slow_next(&slow);
         if (job.kind != slow_job.kind || job.trial != slow_job.trial)
-            fail_msg("seed %d, after event %d: job %d, trial %u, expected %d, %u", (int)seed, i, job.kind, job.trial,
-                     slow_job.kind, slow_job.trial);
+            fail_msg("seed %d, after event %d: job %d, trial %u, expected %d, %u", (int)seed, i, job.kind,
+                     job.trial, slow_job.kind, slow_job.trial);
         resumed += e.kind == EVENT_RESUME;
     }
     world_close(&w);
@@ -376,7 +390,8 @@ static void a_large_study(void **state)
     }
     for (int k = 1; k < 5; k++) {
         int share = at[k - 1] / 3; /* and some that were among the best for a while */
-        if (at[k] < share - 1 || at[k] > share + 500) fail_msg("%d at rung %d, expected about %d", at[k], k, share);
+        if (at[k] < share - 1 || at[k] > share + 500)
+            fail_msg("%d at rung %d, expected about %d", at[k], k, share);
     }
     world_close(&w);
     free(quality);

@@ -1,4 +1,5 @@
-/* test_sched_rungs.c -- the cut of a rung against sorting everything each time, rung levels, bracket sizes, registry. */
+/* test_sched_rungs.c -- the cut of a rung against sorting everything each time, rung levels, bracket sizes,
+ * registry. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +24,8 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* numpy.quantile(values, share), written from its documentation; limits where that has inf - inf or 0 * inf. */
+/* numpy.quantile(values, share), written from its documentation; limits where that has inf - inf or 0 * inf.
+ */
 static double slow_quantile(const double *values, size_t n, double share)
 {
     double *sorted = malloc(n * sizeof *sorted);
@@ -58,11 +60,16 @@ static void add(struct quantile_rung *r, double value)
 static double random_value(struct rng *rng, int kind)
 {
     switch (kind) {
-    case 0: return wni_rng_normal(rng);
-    case 1: return (double)wni_rng_below(rng, 4);                                        /* many ties */
-    case 2: return wni_rng_below(rng, 3) ? wni_rng_normal(rng) : INFINITY;               /* many failures */
-    case 3: return wni_rng_below(rng, 10) ? INFINITY : (double)wni_rng_below(rng, 3);    /* hardly anything else */
-    default: return wni_rng_below(rng, 2) ? 0.0 : -0.0;
+    case 0:
+        return wni_rng_normal(rng);
+    case 1:
+        return (double)wni_rng_below(rng, 4); /* many ties */
+    case 2:
+        return wni_rng_below(rng, 3) ? wni_rng_normal(rng) : INFINITY; /* many failures */
+    case 3:
+        return wni_rng_below(rng, 10) ? INFINITY : (double)wni_rng_below(rng, 3); /* hardly anything else */
+    default:
+        return wni_rng_below(rng, 2) ? 0.0 : -0.0;
     }
 }
 
@@ -76,7 +83,8 @@ static void check_cuts(double share, int kind, uint64_t seed)
         add(&r, values[n - 1] = random_value(&rng, kind));
         double cut = wni_quantile_rung_cut(&r), expected = slow_quantile(values, n, share);
         assert_int_equal(wni_quantile_rung_count(&r), n);
-        if (!(cut == expected)) fail_msg("share %g, kind %d, n %zu: %.17g, expected %.17g", share, kind, n, cut, expected);
+        if (!(cut == expected))
+            fail_msg("share %g, kind %d, n %zu: %.17g, expected %.17g", share, kind, n, cut, expected);
     }
     wni_quantile_rung_release(&r);
 }
@@ -84,10 +92,12 @@ static void check_cuts(double share, int kind, uint64_t seed)
 static void the_cut_is_the_quantile(void **state)
 {
     (void)state;
-    static const double shares[] = {1.0 / 3, 0.54, 0.81, 0.405, 0.5, 0.25, 0.1, 1.0 / 1000, 0.999, 0, 1, 0.7071067811865476};
+    static const double shares[] = {1.0 / 3, 0.54,       0.81,  0.405, 0.5, 0.25,
+                                    0.1,     1.0 / 1000, 0.999, 0,     1,   0.7071067811865476};
     for (size_t i = 0; i < sizeof shares / sizeof *shares; i++)
         for (int kind = 0; kind < 5; kind++)
-            for (uint64_t seed = 0; seed < 5; seed++) check_cuts(shares[i], kind, seed);
+            for (uint64_t seed = 0; seed < 5; seed++)
+                check_cuts(shares[i], kind, seed);
 }
 
 static void sorted_input_is_no_trouble(void **state)
@@ -110,7 +120,16 @@ static void agrees_with_numpy(void **state)
 {
     (void)state;
     static const double values[] = {0.3, 0.1, 0.7, 0.2, 0.9, 0.4, 0.8};
-    static const double third[] = {0.3, 0.16666666666666666, 0.23333333333333334, 0.2, 0.23333333333333334, 0.26666666666666666, 0.3}, last[] = {0.3, 0.20800000000000002, 0.332, 0.262, 0.36400000000000005, 0.37000000000000005, 0.4720000000000001};
+    static const double third[] = {0.3, 0.16666666666666666, 0.23333333333333334,
+                                   0.2, 0.23333333333333334, 0.26666666666666666,
+                                   0.3},
+                        last[] = {0.3,
+                                  0.20800000000000002,
+                                  0.332,
+                                  0.262,
+                                  0.36400000000000005,
+                                  0.37000000000000005,
+                                  0.4720000000000001};
     struct quantile_rung a, b;
     wni_quantile_rung_init(&a, 1.0 / 3);
     wni_quantile_rung_init(&b, 0.54);
@@ -161,7 +180,8 @@ static void a_million_values(void **state)
     struct rng rng = wni_rng_stream(7, 0, 1);
     struct quantile_rung r;
     wni_quantile_rung_init(&r, 1.0 / 3);
-    for (int i = 0; i < N; i++) add(&r, wni_rng_uniform(&rng));
+    for (int i = 0; i < N; i++)
+        add(&r, wni_rng_uniform(&rng));
     double cut = wni_quantile_rung_cut(&r);
     /* Six standard errors of a quantile: 6 sqrt(p (1-p) / n). */
     if (fabs(cut - 1.0 / 3) > 0.003) fail_msg("cut %.6f, expected 1/3", cut);
@@ -219,7 +239,8 @@ static void check_promotions(double eta, int kind, uint64_t seed)
         }
         best = slow_best(values, states, n, eta);
         uint32_t expected = best == TRIAL_NONE ? TRIAL_NONE : 1000 + best, got = wni_promotion_rung_best(&r);
-        if (got != expected) fail_msg("eta %g, kind %d, n %zu: trial %u, expected %u", eta, kind, n, got, expected);
+        if (got != expected)
+            fail_msg("eta %g, kind %d, n %zu: trial %u, expected %u", eta, kind, n, got, expected);
     }
     if (kind < 2 && eta < 5) assert_true(promoted > 20);
     wni_promotion_rung_release(&r);
@@ -231,7 +252,8 @@ static void the_best_paused_one_is_promoted(void **state)
     static const double etas[] = {3, 2, 4, 1.1, 2.5, 1000};
     for (size_t i = 0; i < sizeof etas / sizeof *etas; i++)
         for (int kind = 0; kind < 5; kind++)
-            for (uint64_t seed = 0; seed < 5; seed++) check_promotions(etas[i], kind, seed);
+            for (uint64_t seed = 0; seed < 5; seed++)
+                check_promotions(etas[i], kind, seed);
 }
 
 static void ties_are_broken_by_arrival(void **state)
@@ -263,10 +285,12 @@ static void a_million_promotions(void **state)
     for (uint32_t i = 0; i < N; i++) {
         assert_int_equal(wni_promotion_rung_reserve(&r, NULL), WN_OK);
         wni_promotion_rung_wait(&r, wni_promotion_rung_add(&r, wni_rng_uniform(&rng), i));
-        for (; (trial = wni_promotion_rung_best(&r)) != TRIAL_NONE; promoted++) wni_promotion_rung_leave(&r, trial);
+        for (; (trial = wni_promotion_rung_best(&r)) != TRIAL_NONE; promoted++)
+            wni_promotion_rung_leave(&r, trial);
     }
     /* A third, and those that were in the best third for a while: about sqrt(n) more (Li et al. 2020). */
-    if (promoted < N / 3 || promoted > N / 3 + 5000) fail_msg("%u promoted, expected about %d", promoted, N / 3);
+    if (promoted < N / 3 || promoted > N / 3 + 5000)
+        fail_msg("%u promoted, expected about %d", promoted, N / 3);
     wni_promotion_rung_release(&r);
 }
 
@@ -279,14 +303,16 @@ static void check_levels(double min, double max, double eta, const double *expec
     assert_int_equal(wni_levels_init(&l, &env, eta, NULL), WN_OK);
     if (l.n != n) fail_msg("%g to %g by %g: %zu rungs, expected %zu", min, max, eta, l.n, n);
     for (size_t k = 0; k < n; k++)
-        if (fabs(l.at[k] - expected[k]) > 1e-12 * expected[k]) fail_msg("rung %zu is %.17g, expected %g", k, l.at[k], expected[k]);
+        if (fabs(l.at[k] - expected[k]) > 1e-12 * expected[k])
+            fail_msg("rung %zu is %.17g, expected %g", k, l.at[k], expected[k]);
     assert_true(l.at[n] == max);
 }
 
 static void rungs_are_below_the_largest_resource(void **state)
 {
     (void)state;
-    static const double threes[] = {1, 3, 9, 27, 81, 243}, twos[] = {5, 10, 20}, small[] = {0.1, 0.3}, real[] = {1, 2.5, 6.25};
+    static const double threes[] = {1, 3, 9, 27, 81, 243}, twos[] = {5, 10, 20}, small[] = {0.1, 0.3},
+                        real[] = {1, 2.5, 6.25};
     check_levels(1, 100, 3, threes, 5);
     check_levels(1, 200, 3, threes, 5);
     check_levels(1, 97, 3, threes, 5);
@@ -306,7 +332,8 @@ static void shares_follow_the_resources(void **state)
     struct sched_env env = {.min_resource = 1, .max_resource = 50};
     struct levels l;
     assert_int_equal(wni_levels_init(&l, &env, 3, NULL), WN_OK);
-    for (size_t k = 0; k < 3; k++) assert_true(wni_levels_share(&l, k) == 1.0 / 3);
+    for (size_t k = 0; k < 3; k++)
+        assert_true(wni_levels_share(&l, k) == 1.0 / 3);
     assert_true(wni_levels_share(&l, 3) == 0.54); /* 27 / 50 */
 }
 
@@ -315,7 +342,8 @@ static void levels_are_reached_from_just_below(void **state)
     (void)state;
     struct sched_env env = {.min_resource = 0.1, .max_resource = 10};
     struct levels l;
-    assert_int_equal(wni_levels_init(&l, &env, 3, NULL), WN_OK); /* 0.1 0.3 0.9 2.7 8.1, all but the first rounded up */
+    assert_int_equal(wni_levels_init(&l, &env, 3, NULL),
+                     WN_OK); /* 0.1 0.3 0.9 2.7 8.1, all but the first rounded up */
     assert_int_equal(wni_levels_reached(&l, 0, 0.09), 0);
     assert_int_equal(wni_levels_reached(&l, 0, 0.1), 1);
     assert_int_equal(wni_levels_reached(&l, 0, 0.3), 2);
@@ -346,7 +374,8 @@ static void bracket_sizes_are_hyperbands(void **state)
     struct sched_env env = {.min_resource = 1, .max_resource = 81};
     struct levels l;
     assert_int_equal(wni_levels_init(&l, &env, 3, NULL), WN_OK);
-    for (size_t b = 0; b < 5; b++) assert_true(wni_bracket_size(&l, b) == sizes[b]);
+    for (size_t b = 0; b < 5; b++)
+        assert_true(wni_bracket_size(&l, b) == sizes[b]);
 }
 
 /* ---- registry ---- */
@@ -379,11 +408,13 @@ static void check_refused(const char *name, const char *options, double max, con
 static void options_are_checked(void **state)
 {
     (void)state;
-    check_refused("asha", "scheduler.eta=1", 81, "scheduler 'asha': option 'eta': expected a number from 1.1");
+    check_refused("asha", "scheduler.eta=1", 81,
+                  "scheduler 'asha': option 'eta': expected a number from 1.1");
     check_refused("asha", "scheduler.type=halting", 81, "stopping or promotion");
     check_refused("asha", "scheduler.etaa=3", 81, "did you mean 'eta'?");
     check_refused("asha", "scheduler.eta=2", 1e300, "scheduler 'asha': eta 2 gives more than 64 rungs");
-    check_refused("sync", "scheduler.eta=2", 1e9, "scheduler 'sync': eta 2 gives a bracket of 1073741824 trials");
+    check_refused("sync", "scheduler.eta=2", 1e9,
+                  "scheduler 'sync': eta 2 gives a bracket of 1073741824 trials");
     check_refused("sync", "scheduler.eta=2", 1e300, "more than 64 rungs");
     check_refused("median", "scheduler.min_trials=0", 81, "a whole number from 1");
     check_refused("fifo", "scheduler.eta=3", 81, "unknown option 'eta'");

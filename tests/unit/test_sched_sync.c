@@ -1,5 +1,5 @@
-/* test_sched_sync.c -- synchronous successive halving: brackets worked out by hand, simulated workers under a referee, and
- * random studies against a version that ranks by counting. */
+/* test_sched_sync.c -- synchronous successive halving: brackets worked out by hand, simulated workers under a
+ * referee, and random studies against a version that ranks by counting. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -40,7 +40,8 @@ static void a_bracket_from_first_to_last(void **state)
     uint32_t t[9], other[3];
     world_open(&w, "sync", "", 1, 9, 0);
     ask_many(&w, t, 9);
-    for (int i = 0; i < 8; i++) reach(&w, t[8 - i], 1, values[8 - i]);
+    for (int i = 0; i < 8; i++)
+        reach(&w, t[8 - i], 1, values[8 - i]);
     ask_many(&w, other, 3); /* one is missing: the workers begin the next bracket */
     reach(&w, other[0], 1, -100);
     reach(&w, t[0], 1, values[0]);
@@ -54,7 +55,8 @@ static void a_bracket_from_first_to_last(void **state)
     world_expect_new(&w);
     reach(&w, t[1], 3, 8);
     resume_next(&w, t[5]);
-    for (int r = 4; r < 9; r++) assert_int_equal(world_report(&w, t[5], r, 99), WN_CONTINUE);
+    for (int r = 4; r < 9; r++)
+        assert_int_equal(world_report(&w, t[5], r, 99), WN_CONTINUE);
     assert_int_equal(world_report(&w, t[5], 9, 0), WN_STOP);
     world_finish(&w, t[5], WN_COMPLETE);
     world_expect_new(&w);
@@ -68,7 +70,8 @@ static void ties_go_to_the_earlier_arrival(void **state)
     uint32_t t[9];
     world_open(&w, "sync", "", 1, 9, 0);
     ask_many(&w, t, 9);
-    for (int i = 8; i >= 0; i--) reach(&w, t[i], 1, 1);
+    for (int i = 8; i >= 0; i--)
+        reach(&w, t[i], 1, 1);
     resume_next(&w, t[8]);
     resume_next(&w, t[7]);
     resume_next(&w, t[6]);
@@ -85,7 +88,8 @@ static void the_last_to_arrive_may_be_stopped(void **state)
         uint32_t t[9];
         world_open(&w, "sync", "", 1, 9, 0);
         ask_many(&w, t, 9);
-        for (int i = 0; i < 8; i++) reach(&w, t[i], 1, i);
+        for (int i = 0; i < 8; i++)
+            reach(&w, t[i], 1, i);
         assert_int_equal(world_report(&w, t[8], 1, wins ? -1 : 9), wins ? WN_PAUSE : WN_STOP);
         resume_next(&w, t[0]); /* a winner that is still pausing does not hold up the others */
         if (wins) {
@@ -101,12 +105,14 @@ static void the_last_to_arrive_may_be_stopped(void **state)
 static void the_dead_are_not_waited_for(void **state)
 {
     (void)state;
-    static const wn_state ends[] = {WN_FAILED, WN_TIMEOUT, WN_LOST, WN_CANCELLED, WN_COMPLETE, WN_STOPPED, WN_FAILED};
+    static const wn_state ends[] = {WN_FAILED,   WN_TIMEOUT, WN_LOST,  WN_CANCELLED,
+                                    WN_COMPLETE, WN_STOPPED, WN_FAILED};
     struct world w;
     uint32_t t[9];
     world_open(&w, "sync", "", 1, 9, 0);
     ask_many(&w, t, 9);
-    for (int i = 0; i < 7; i++) world_finish(&w, t[i], ends[i]);
+    for (int i = 0; i < 7; i++)
+        world_finish(&w, t[i], ends[i]);
     assert_int_equal(world_report(&w, t[7], 0.5, NAN), WN_STOP);
     world_expect_new(&w);
     reach(&w, t[8], 1, 5);
@@ -126,10 +132,12 @@ static void a_bracket_may_die_out(void **state)
     world_open(&w, "sync", "", 1, 9, 0);
     for (int bracket = 0; bracket < 3; bracket++) {
         ask_many(&w, t, 9);
-        for (int i = 0; i < 9; i++) world_finish(&w, t[i], WN_FAILED);
+        for (int i = 0; i < 9; i++)
+            world_finish(&w, t[i], WN_FAILED);
     }
     ask_many(&w, t, 9);
-    for (int i = 0; i < 9; i++) reach(&w, t[i], 1, i);
+    for (int i = 0; i < 9; i++)
+        reach(&w, t[i], 1, i);
     resume_next(&w, t[0]);
     world_close(&w);
 }
@@ -141,7 +149,8 @@ static void a_promoted_trial_may_die_before_it_is_resumed(void **state)
     uint32_t t[9];
     world_open(&w, "sync", "", 1, 9, 0);
     ask_many(&w, t, 9);
-    for (int i = 0; i < 8; i++) reach(&w, t[i], 1, i);
+    for (int i = 0; i < 8; i++)
+        reach(&w, t[i], 1, i);
     world_finish(&w, t[0], WN_CANCELLED); /* before the decision: its place at the next rung stays empty */
     assert_int_equal(world_report(&w, t[8], 1, 0.5), WN_PAUSE);
     resume_next(&w, t[1]);
@@ -210,7 +219,8 @@ static int first_pause(struct world *w, int max)
     return 0;
 }
 
-/* Li et al. 2018, Algorithm 1: r_max 81, eta 3.  Each bracket begins later, with fewer; after the last, the first again. */
+/* Li et al. 2018, Algorithm 1: r_max 81, eta 3.  Each bracket begins later, with fewer; after the last, the
+ * first again. */
 static void hyperband_opens_brackets_in_turn(void **state)
 {
     (void)state;
@@ -224,13 +234,15 @@ static void hyperband_opens_brackets_in_turn(void **state)
             for (int b = 0; b < brackets && b < 5; b++)
                 for (int i = 0; i < sizes[b]; i++) {
                     int r = first_pause(&w, 81);
-                    if (r != starts[b]) fail_msg("bracket %d, trial %d paused at %d, expected %d", b, i, r, starts[b]);
+                    if (r != starts[b])
+                        fail_msg("bracket %d, trial %d paused at %d, expected %d", b, i, r, starts[b]);
                 }
         world_close(&w);
     }
 }
 
-/* n eta^-i, rounded down once: 16, 6.4, 2.56, 1.024.  Rounding down at each rung would leave nobody for r_max. */
+/* n eta^-i, rounded down once: 16, 6.4, 2.56, 1.024.  Rounding down at each rung would leave nobody for
+ * r_max. */
 static void a_broken_eta_still_reaches_the_end(void **state)
 {
     (void)state;
@@ -241,11 +253,12 @@ static void a_broken_eta_still_reaches_the_end(void **state)
     ask_many(&w, t, 16);
     for (int k = 0; k < 3; k++) {
         double level = k == 0 ? 1 : k == 1 ? 2.5 : 6.25;
-        for (int i = quota[k] - 1; i >= 0; i--) {
+        for (int i = 0; i < quota[k]; i++) {
             world_expect_new(&w);
             reach(&w, t[i], level, i);
         }
-        for (int i = 0; i < quota[k + 1]; i++) resume_next(&w, t[i]);
+        for (int i = 0; i < quota[k + 1]; i++)
+            resume_next(&w, t[i]);
         world_expect_new(&w);
     }
     world_close(&w);
@@ -257,8 +270,8 @@ enum { WORKERS = 7, TRIALS = 1200, MEMBERS = 27 };
 
 /* What the rules say of a bracket, kept by plain lists: r_max 27, eta 3. */
 struct bracket {
-    uint32_t here[MEMBERS];  /* arrived at the current rung */
     double value[MEMBERS];
+    uint32_t here[MEMBERS]; /* arrived at the current rung */
     int n, quota, rung;
     bool may_go[TRIALS];
 };
@@ -279,21 +292,23 @@ static void referee_arrival(struct bracket *b, uint32_t trial, double value)
     b->n = 0;
 }
 
-/* Seven workers, each with a trial of its own pace.  Every resume must have been earned in a finished rung, and workers
- * never idle. */
+/* Seven workers, each with a trial of its own pace.  Every resume must have been earned in a finished rung,
+ * and workers never idle. */
 static void nobody_is_promoted_before_the_rung_is_full(void **state)
 {
     (void)state;
     static const int levels[] = {1, 3, 9, 27};
     static struct bracket brackets[TRIALS / MEMBERS + 2];
     memset(brackets, 0, sizeof brackets);
-    for (size_t i = 0; i < sizeof brackets / sizeof *brackets; i++) brackets[i].quota = MEMBERS;
+    for (size_t i = 0; i < sizeof brackets / sizeof *brackets; i++)
+        brackets[i].quota = MEMBERS;
     struct rng rng = wni_rng_stream(3, 0, 1);
     struct world w;
     uint32_t busy[WORKERS];
     int at[TRIALS] = {0}, complete = 0, resumed = 0;
     world_open(&w, "sync", "", 1, 27, 0);
-    for (int i = 0; i < WORKERS; i++) busy[i] = world_take(&w);
+    for (int i = 0; i < WORKERS; i++)
+        busy[i] = world_take(&w);
     while (w.history.n_trials < TRIALS) {
         int i = (int)wni_rng_below(&rng, WORKERS);
         uint32_t t = busy[i];
@@ -319,7 +334,8 @@ static void nobody_is_promoted_before_the_rung_is_full(void **state)
     }
     /* Of 27: 9 + 3 + 1 promotions and one completion in each bracket but the few under way. */
     int done = TRIALS / MEMBERS - WORKERS;
-    if (complete < done || resumed < 13 * done) fail_msg("%d complete, %d resumed in %d brackets", complete, resumed, done);
+    if (complete < done || resumed < 13 * done)
+        fail_msg("%d complete, %d resumed in %d brackets", complete, resumed, done);
     world_close(&w);
 }
 
@@ -351,7 +367,8 @@ static void slow_open(struct slow *s, double eta, int brackets, double r_max)
 {
     memset(s, 0, sizeof *s);
     s->eta = eta, s->r_max = r_max;
-    for (double r = 1; r < r_max - 1e-6; r *= eta) s->level[s->n_levels++] = r;
+    for (double r = 1; r < r_max - 1e-6; r *= eta)
+        s->level[s->n_levels++] = r;
     s->n_kinds = brackets < s->n_levels + 1 ? brackets : s->n_levels + 1;
 }
 
@@ -372,7 +389,8 @@ static void slow_queue(struct slow *s, uint32_t trial)
 static int slow_rank(const struct slow_bracket *b, int i)
 {
     int better = 0;
-    for (int j = 0; j < b->n; j++) better += b->value[j] < b->value[i] || (b->value[j] == b->value[i] && j < i);
+    for (int j = 0; j < b->n; j++)
+        better += b->value[j] < b->value[i] || (b->value[j] == b->value[i] && j < i);
     return better;
 }
 
@@ -382,7 +400,8 @@ static void slow_decide(struct slow *s, const struct history *h, struct slow_bra
     b->size /= s->eta;
     for (int place = 0; place < b->n; place++) {
         int i = 0;
-        while (slow_rank(b, i) != place) i++;
+        while (slow_rank(b, i) != place)
+            i++;
         if (b->trial[i] == TRIAL_NONE)
             gone += place < (int)b->size;
         else if (place >= (int)b->size)
@@ -401,12 +420,14 @@ static void slow_decide(struct slow *s, const struct history *h, struct slow_bra
     }
 }
 
-static void slow_arrive(struct slow *s, const struct history *h, struct slow_bracket *b, double value, uint32_t trial)
+static void slow_arrive(struct slow *s, const struct history *h, struct slow_bracket *b, double value,
+                        uint32_t trial)
 {
     if (b->done) return;
     b->value[b->n] = value;
     b->trial[b->n++] = trial;
-    while (!b->done && b->n == b->quota) slow_decide(s, h, b);
+    while (!b->done && b->n == b->quota)
+        slow_decide(s, h, b);
 }
 
 static void slow_ask(struct slow *s, uint32_t trial)
@@ -458,15 +479,21 @@ static void slow_finish(struct slow *s, const struct history *h, const struct ev
 static wn_decision slow_observe(struct slow *s, const struct history *h, const struct event *e)
 {
     switch (e->kind) {
-    case EVENT_REPORT: return slow_report(s, h, e);
-    case EVENT_FINISH: slow_finish(s, h, e); break;
-    case EVENT_ASK: slow_ask(s, e->trial); break;
+    case EVENT_REPORT:
+        return slow_report(s, h, e);
+    case EVENT_FINISH:
+        slow_finish(s, h, e);
+        break;
+    case EVENT_ASK:
+        slow_ask(s, e->trial);
+        break;
     case EVENT_RESUME:
         if (s->where[e->trial] != READY) break;
         slow_unqueue(s, e->trial);
         s->where[e->trial] = RACING;
         break;
-    case EVENT_ENQUEUE: break;
+    case EVENT_ENQUEUE:
+        break;
     }
     return WN_CONTINUE;
 }
@@ -474,7 +501,8 @@ static wn_decision slow_observe(struct slow *s, const struct history *h, const s
 static int check_study(double eta, int brackets, double r_max, uint64_t seed)
 {
     static struct slow slow; /* too large for the stack */
-    struct chance chance = {.rng = wni_rng_stream(seed, 0, 97), .ties = 0.3, .wrong = 0.02, .limit = r_max + 2};
+    struct chance chance = {
+        .rng = wni_rng_stream(seed, 0, 97), .ties = 0.3, .wrong = 0.02, .limit = r_max + 2};
     struct world w;
     char options[64];
     int resumed = 0;
@@ -486,10 +514,13 @@ static int check_study(double eta, int brackets, double r_max, uint64_t seed)
         struct event e = chance_event(&chance, &w, &config);
         wn_decision got = world_apply(&w, &e), expected = slow_observe(&slow, &w.history, &e);
         if (e.kind == EVENT_REPORT && got != expected)
-            fail_msg("seed %d, event %d, trial %u at %g: %d, expected %d", (int)seed, i, e.trial, e.resource, got, expected);
+            fail_msg("seed %d, event %d, trial %u at %g: %d, expected %d", (int)seed, i, e.trial, e.resource,
+                     got, expected);
         struct job job = world_next(&w);
-        uint32_t ready = slow.n_queue ? slow.queue[0] : TRIAL_NONE, got_ready = job.kind == JOB_RESUME ? job.trial : TRIAL_NONE;
-        if (ready != got_ready) fail_msg("seed %d, after event %d: resume %u, expected %u", (int)seed, i, got_ready, ready);
+        uint32_t ready = slow.n_queue ? slow.queue[0] : TRIAL_NONE,
+                 got_ready = job.kind == JOB_RESUME ? job.trial : TRIAL_NONE;
+        if (ready != got_ready)
+            fail_msg("seed %d, after event %d: resume %u, expected %u", (int)seed, i, got_ready, ready);
         resumed += e.kind == EVENT_RESUME;
     }
     world_close(&w);
@@ -521,7 +552,8 @@ static void a_large_bracket(void **state)
     double best = INFINITY, level = 1;
     uint32_t winner = 0;
     world_open(&w, "sync", "", 1, N, 0);
-    for (uint32_t i = 0; i < N; i++) assert_int_equal(world_ask(&w), i);
+    for (uint32_t i = 0; i < N; i++)
+        assert_int_equal(world_ask(&w), i);
     double *quality = malloc(N * sizeof *quality);
     assert_non_null(quality);
     for (uint32_t i = 0; i < N; i++) {

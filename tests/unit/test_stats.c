@@ -18,8 +18,7 @@ static void check_near(const char *what, double got, double want, double tol)
                  fabs(got - want) / fabs(want), tol);
 }
 
-/* ---- distributions
- * ------------------------------------------------------------------------------------------ */
+/* ---- distributions --------------------------------------------------------------------------- */
 
 static void distributions_agree_with_reference(void **state)
 {
@@ -113,8 +112,7 @@ static void gamma_q_special_cases(void **state)
     }
 }
 
-/* ---- Wilcoxon
- * ----------------------------------------------------------------------------------------------- */
+/* ---- Wilcoxon -------------------------------------------------------------------------------- */
 
 static struct wilcoxon wilcoxon(const double *d, size_t n, enum wilcoxon_mode mode)
 {
@@ -266,8 +264,7 @@ static void wilcoxon_approximation_is_close(void **state)
     }
 }
 
-/* ---- Holm
- * --------------------------------------------------------------------------------------------------- */
+/* ---- Holm ------------------------------------------------------------------------------------ */
 
 static void holm_agrees_with_reference(void **state)
 {
@@ -332,8 +329,7 @@ static void holm_small_cases(void **state)
     wni_holm(NULL, 0, adjusted, work);
 }
 
-/* ---- Friedman
- * ----------------------------------------------------------------------------------------------- */
+/* ---- Friedman -------------------------------------------------------------------------------- */
 
 static void friedman_agrees_with_scipy(void **state)
 {

@@ -1,0 +1,322 @@
+/* test_store.c -- a store that refuses to write: nothing has happened, the call can be repeated, the log has no gap.
+ *
+ * The store here keeps copies of what it is given and fails at a chosen event, or while reading. */
+#include "tests/contract/contract.h"
+
+#include "api/api_int.h"
+#include "tests/fault/alloc.h"
+
+enum { NEVER = -1 };
+
+/* ---- the store ---- */
+
+struct shaky {
+    struct event *events; /* configurations are copies */
+    size_t n, cap, width;
+    long fail_append; /* the event with this number is refused, once */
+    long fail_read;   /* reading stops before it */
+    int refused, closed;
+};
+
+static wn_status append(void *self, const struct event *e, struct err *err)
+{
+    struct shaky *s = self;
+    if (s->fail_append == (long)s->n) {
+        s->fail_append = NEVER;
+        s->refused++;
+        return wni_fail(err, WN_ESTORE, "disk full at event %zu", s->n);
+    }
+    if (s->n == s->cap) {
+        s->cap = s->cap ? 2 * s->cap : 64;
+        s->events = realloc(s->events, s->cap * sizeof *s->events);
+        assert_non_null(s->events);
+    }
+    struct event copy = *e;
+    if (e->config) {
+        double *config = malloc(s->width * sizeof *config);
+        assert_non_null(config);
+        memcpy(config, e->config, s->width * sizeof *config);
+        copy.config = config;
+    }
+    s->events[s->n++] = copy;
+    return WN_OK;
+}
+
+static wn_status read_events(void *self, uint64_t position,
+                             wn_status (*take)(void *context, const struct event *e, struct err *err), void *context,
+                             struct err *err)
+{
+    struct shaky *s = self;
+    for (size_t i = position; i < s->n; i++) {
+        if (s->fail_read == (long)i) return wni_fail(err, WN_ESTORE, "event %zu cannot be read", i);
+        wn_status st = take(context, &s->events[i], err);
+        if (st) return st;
+    }
+    return WN_OK;
+}
+
+static void close_shaky(void *self)
+{
+    ((struct shaky *)self)->closed++;
+}
+
+static const struct store_ops shaky_ops = {
+    .scheme = "shaky", .append = append, .read = read_events, .close = close_shaky};
+
+static struct shaky shaky_for(const struct space *space)
+{
+    return (struct shaky){.width = space->n, .fail_append = NEVER, .fail_read = NEVER};
+}
+
+static void shaky_free(struct shaky *s)
+{
+    for (size_t i = 0; i < s->n; i++) free((void *)(uintptr_t)s->events[i].config);
+    free(s->events);
+}
+
+static wn_status open_over(struct study *study, const struct study_setup *setup, struct shaky *shaky, struct err *err)
+{
+    struct store store = {.ops = &shaky_ops, .self = shaky};
+    return wni_study_open(study, setup, &store, err);
+}
+
+/* What the store holds is what the study knows. */
+static void check_gapless(const struct shaky *s, const struct history *h)
+{
+    struct history_cursor at = {0};
+    struct event e;
+    CHECK_INT(s->n, h->n_events);
+    for (size_t i = 0; wni_history_next(h, &at, &e); i++) check_same_event(h->space, &s->events[i], &e, i);
+}
+
+/* ---- a study over it ---- */
+
+static struct space space;
+
+static bool make_space(void)
+{
+    wni_space_init(&space);
+    return !wni_space_add(&space, &(struct param_decl){.name = "x", .kind = PARAM_FLOAT, .max = 1}, NULL) &&
+           !wni_space_add(&space, &(struct param_decl){.name = "n", .kind = PARAM_INT, .max = 50}, NULL);
+}
+
+static struct study_setup setup_of(const struct method *m)
+{
+    return (struct study_setup){.space = &space,
+                                .scheduler = m->scheduler,
+                                .searcher = m->searcher,
+                                .options = {m->options},
+                                .seed = 3,
+                                .max_resource = 9};
+}
+
+/* What a caller could see of a study. */
+struct glance {
+    size_t events, trials, reports, distinct, queued, by_state[WN_CANCELLED + 1];
+    double best, total;
+    struct job job;
+};
+
+static struct glance look(const struct study *s)
+{
+    const struct history *h = &s->history;
+    struct glance g = {.events = h->n_events,
+                       .trials = h->n_trials,
+                       .reports = h->n_reports,
+                       .distinct = h->n_distinct,
+                       .queued = h->n_queue - h->queue_head,
+                       .best = h->best_value,
+                       .total = h->total_resource,
+                       .job = rig_next(s)};
+    memcpy(g.by_state, h->by_state, sizeof g.by_state);
+    return g;
+}
+
+static void check_unchanged(const struct study *s, const struct glance *before)
+{
+    struct glance now = look(s);
+    CHECK_INT(now.events, before->events);
+    CHECK_INT(now.trials, before->trials);
+    CHECK_INT(now.reports, before->reports);
+    CHECK_INT(now.distinct, before->distinct);
+    CHECK_INT(now.queued, before->queued);
+    CHECK_DOUBLE(now.best, before->best);
+    CHECK_DOUBLE(now.total, before->total);
+    CHECK_INT(now.job.kind, before->job.kind);
+    CHECK_INT(now.job.trial, before->job.trial);
+    for (int i = 0; i <= WN_CANCELLED; i++) CHECK_INT(now.by_state[i], before->by_state[i]);
+}
+
+/* Repeats a call that the store refused; before that, nothing has changed. */
+#define INSIST(study, call)                                                                                           \
+    do {                                                                                                              \
+        struct err error = {0};                                                                                       \
+        struct glance before = look(study);                                                                           \
+        wn_status insist_status = (call);                                                                             \
+        if (insist_status == WN_ESTORE) {                                                                             \
+            CHECK(strstr(error.text, "disk full"), "message '%s'", error.text);                                       \
+            check_unchanged(study, &before);                                                                          \
+            insist_status = (call);                                                                                   \
+        }                                                                                                             \
+        CHECK(insist_status == WN_OK, "%s gave %d: %s", #call, insist_status, error.text);                            \
+    } while (0)
+
+static void run_study(struct study *s)
+{
+    for (int round = 0; round < 25; round++) {
+        struct handout job = {0};
+        wn_decision decision = WN_CONTINUE;
+        if (round % 8 == 3) INSIST(s, wni_study_enqueue(s, (double[]){0.5, round}, 0, &error));
+        INSIST(s, wni_study_ask(s, 0, &job, &error));
+        double x = job.config[0];
+        for (double at = job.resumed_from + 1; decision == WN_CONTINUE; at++) {
+            double value = round % 6 == 5 ? NAN : x + 1 / at;
+            INSIST(s, wni_study_report(s, job.trial, at, value, 0, &decision, &error));
+        }
+        INSIST(s, wni_study_finish(s, job.trial, WN_COMPLETE, 0, &error));
+    }
+}
+
+/* ---- the properties, for every method ---- */
+
+static void a_refused_event_did_not_happen(void **row)
+{
+    struct study_setup setup = setup_of(*row);
+    struct shaky calm = shaky_for(&space);
+    struct study undisturbed;
+    struct err err = {0};
+    CHECK_OK(open_over(&undisturbed, &setup, &calm, &err), err);
+    run_study(&undisturbed);
+    check_gapless(&calm, &undisturbed.history);
+    for (size_t k = 0; k < calm.n; k++) {
+        struct shaky shaky = shaky_for(&space);
+        struct study study;
+        shaky.fail_append = (long)k;
+        CHECK_OK(open_over(&study, &setup, &shaky, &err), err);
+        run_study(&study);
+        CHECK_INT(shaky.refused, 1);
+        check_gapless(&shaky, &study.history);
+        check_same_log(&study.history, &undisturbed.history);
+        wni_study_release(&study);
+        CHECK_INT(shaky.closed, 1);
+        shaky_free(&shaky);
+    }
+    wni_study_release(&undisturbed);
+    shaky_free(&calm);
+}
+
+/* Opened over a log that is there already, the study is where it was: it asks and decides on as if never closed. */
+static void a_stored_log_is_read_back(void **row)
+{
+    struct study_setup setup = setup_of(*row);
+    struct shaky shaky = shaky_for(&space);
+    struct study one, two;
+    struct err err = {0};
+    CHECK_OK(open_over(&one, &setup, &shaky, &err), err);
+    run_study(&one);
+    size_t n = shaky.n;
+    CHECK_OK(open_over(&two, &setup, &shaky, &err), err);
+    CHECK_INT(shaky.n, n); /* reading writes nothing */
+    check_same_log(&two.history, &one.history);
+    struct shaky further = shaky_for(&space);
+    one.store.self = &further; /* both go on, into different stores */
+    run_study(&one);
+    run_study(&two);
+    check_same_log(&two.history, &one.history);
+    wni_study_release(&one);
+    wni_study_release(&two);
+    shaky_free(&further);
+    shaky_free(&shaky);
+}
+
+/* Whatever goes wrong at opening, the store is closed once and nothing is left. */
+static void a_failed_opening_leaves_nothing(void **row)
+{
+    struct study_setup setup = setup_of(*row);
+    struct shaky shaky = shaky_for(&space);
+    struct study study;
+    struct err err = {0};
+    CHECK_OK(open_over(&study, &setup, &shaky, &err), err);
+    run_study(&study);
+    wni_study_release(&study);
+    size_t before = alloc_live();
+    for (size_t k = 0; k < shaky.n; k++) {
+        shaky.fail_read = (long)k;
+        shaky.closed = 0;
+        CHECK_INT(open_over(&study, &setup, &shaky, &err), WN_ESTORE);
+        CHECK_INT(shaky.closed, 1);
+        CHECK_INT(alloc_live(), before);
+    }
+    shaky.fail_read = NEVER;
+    static const char *const wrong[] = {"searcher.nonsense=1", "scheduler.nonsense=1", "nonsense", "nonsense.y=1"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        setup.options[1] = wrong[i];
+        shaky.closed = 0;
+        CHECK_INT(open_over(&study, &setup, &shaky, &err), WN_EINVAL);
+        CHECK(strstr(err.text, "nonsense"), "message '%s'", err.text);
+        CHECK_INT(shaky.closed, 1);
+        CHECK_INT(alloc_live(), before);
+    }
+    shaky_free(&shaky);
+}
+
+/* A log that cannot have happened is refused, not believed. */
+static void a_broken_log_is_refused(void **row)
+{
+    struct study_setup setup = setup_of(*row);
+    struct study study;
+    struct err err = {0};
+    static const double inside[] = {0.5, 7}, outside[] = {1.5, 7};
+    const struct event ask = {.kind = EVENT_ASK, .config = inside};
+    const struct event bad[] = {
+        {.kind = EVENT_ASK, .trial = 2, .config = inside},
+        {.kind = EVENT_ASK, .trial = 1, .config = outside},
+        {.kind = EVENT_ASK, .trial = 1, .config = inside, .saw = 9},
+        {.kind = EVENT_ASK, .trial = 1, .config = inside, .queued = true},
+        {.kind = EVENT_REPORT, .trial = 1, .resource = 1},
+        {.kind = EVENT_REPORT, .trial = 0, .resource = 0},
+        {.kind = EVENT_REPORT, .trial = 0, .resource = -1},
+        {.kind = EVENT_REPORT, .trial = 0, .resource = INFINITY},
+        {.kind = EVENT_REPORT, .trial = 0, .resource = NAN},
+        {.kind = EVENT_RESUME, .trial = 0},
+        {.kind = EVENT_FINISH, .trial = 0, .state = WN_RUNNING},
+        {.kind = EVENT_FINISH, .trial = 0, .state = WN_WAITING},
+        {.kind = EVENT_ENQUEUE, .config = outside},
+        {.kind = (enum event_kind)9},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct shaky shaky = shaky_for(&space);
+        CHECK_OK(append(&shaky, &ask, &err), err);
+        CHECK_OK(append(&shaky, &bad[i], &err), err);
+        wn_status st = open_over(&study, &setup, &shaky, &err);
+        CHECK(st == WN_EINVAL || st == WN_ESTATE || st == WN_ENOTFOUND, "broken event %zu gave %d", i, st);
+        CHECK_INT(shaky.closed, 1);
+        shaky_free(&shaky);
+    }
+}
+
+static const struct property properties[] = {
+    {"a refused event did not happen", a_refused_event_did_not_happen},
+    {"a stored log is read back", a_stored_log_is_read_back},
+    {"a failed opening leaves nothing", a_failed_opening_leaves_nothing},
+    {"a broken log is refused", a_broken_log_is_refused},
+};
+
+static const char *name_at(size_t i)
+{
+    return wni_method_at(i)->name;
+}
+
+static const void *row_at(size_t i)
+{
+    return wni_method_at(i);
+}
+
+int main(void)
+{
+    if (!make_space()) return 1;
+    int failed = contract_run("methods", properties, sizeof properties / sizeof *properties, wni_method_count(), name_at,
+                              row_at);
+    wni_space_release(&space);
+    return failed;
+}

@@ -1,0 +1,376 @@
+/* test_tuner.c -- tuner/tuner.h against a backend that notes what it is told: who is started, stopped and kept when.
+ *
+ * The backend has a clock that advances by 1 with everything that happens.  Its trials take turns, each reporting 1, 2, 3,
+ * ... up to `levels` and then ending by itself, unless a test says otherwise. */
+#include "tests/check.h"
+
+#include "tuner/tuner.h"
+
+enum { TRIALS_MAX = 512, WORKERS_MAX = 64 };
+
+struct turn {
+    uint32_t trial;
+    double at;
+};
+
+struct stage {
+    double levels;
+    wn_state end;       /* how a trial ends that nobody stops */
+    double breaks_at;   /* it ends at this level, before reporting it; 0: never */
+    long fail_start, fail_stop, fail_next; /* the n-th such call fails; 0: never */
+
+    double clock, charged;
+    struct turn running[WORKERS_MAX]; /* the head is next */
+    size_t n_running, most_running;
+    unsigned starts, stops, nexts, charges, closes;
+    struct {
+        unsigned starts, stops, kept;
+        double resumed_from;
+    } told[TRIALS_MAX]; /* by trial */
+};
+
+static wn_status start(void *self, uint32_t trial, const double *config, double resumed_from, struct err *err)
+{
+    struct stage *s = self;
+    if (s->fail_start && ++s->starts == s->fail_start) return wni_fail(err, WN_EIO, "no process for trial %u", trial);
+    CHECK(s->n_running < WORKERS_MAX && trial < TRIALS_MAX, "trial %u, %zu running", trial, s->n_running);
+    CHECK(config[0] >= 0 && config[0] <= 100, "configuration %g", config[0]);
+    for (size_t i = 0; i < s->n_running; i++) CHECK(s->running[i].trial != trial, "trial %u runs already", trial);
+    s->running[s->n_running++] = (struct turn){trial, resumed_from};
+    if (s->n_running > s->most_running) s->most_running = s->n_running;
+    s->told[trial].starts++;
+    s->told[trial].resumed_from = resumed_from;
+    return WN_OK;
+}
+
+static void take_out(struct stage *s, size_t i)
+{
+    memmove(&s->running[i], &s->running[i + 1], (--s->n_running - i) * sizeof *s->running);
+}
+
+static wn_status stop(void *self, uint32_t trial, bool keep, struct err *err)
+{
+    struct stage *s = self;
+    if (s->fail_stop && ++s->stops == s->fail_stop) return wni_fail(err, WN_EIO, "trial %u does not end", trial);
+    for (size_t i = 0; i < s->n_running; i++)
+        if (s->running[i].trial == trial) {
+            take_out(s, i);
+            s->told[trial].stops++;
+            s->told[trial].kept += keep;
+            return WN_OK;
+        }
+    fail_msg("trial %u is told to stop and does not run", trial);
+    return WN_OK;
+}
+
+static double value_of(uint32_t trial, double at)
+{
+    return (double)((trial * 7 + 3) % 11) + 1 / at;
+}
+
+static wn_status next(void *self, struct happening *out, struct err *err)
+{
+    struct stage *s = self;
+    if (s->fail_next && ++s->nexts == s->fail_next) return wni_fail(err, WN_EIO, "the wire is cut");
+    if (!s->n_running) fail_msg("waits for nothing");
+    struct turn turn = s->running[0];
+    take_out(s, 0);
+    s->clock++;
+    turn.at++;
+    *out = (struct happening){.kind = HAPPENED_END, .trial = turn.trial, .state = s->end, .time = s->clock};
+    if (turn.at > s->levels || (s->breaks_at > 0 && turn.at >= s->breaks_at)) return WN_OK;
+    out->kind = HAPPENED_REPORT;
+    out->resource = turn.at;
+    out->value = value_of(turn.trial, turn.at);
+    s->running[s->n_running++] = turn; /* to the end of the line */
+    return WN_OK;
+}
+
+static double now(const void *self)
+{
+    return ((const struct stage *)self)->clock;
+}
+
+static void charge(void *self, double seconds)
+{
+    struct stage *s = self;
+    s->charges++;
+    s->charged += seconds;
+}
+
+static void close_stage(void *self)
+{
+    ((struct stage *)self)->closes++;
+}
+
+static const struct backend_ops stage_ops = {
+    .name = "stage", .start = start, .stop = stop, .next = next, .now = now, .charge = charge, .close = close_stage};
+
+/* ---- a run ---- */
+
+struct run {
+    struct study study;
+    struct stage stage;
+    struct tuner_result result;
+    struct err err;
+    unsigned heard; /* on_report() */
+};
+
+static void open_run(struct run *r, const char *scheduler, const char *options, double max, int values)
+{
+    struct space space;
+    struct store store;
+    *r = (struct run){.stage = {.levels = max, .end = WN_COMPLETE}};
+    wni_space_init(&space);
+    struct param_decl decl = {.name = "n", .kind = PARAM_INT, .max = values - 1};
+    CHECK_OK(wni_space_add(&space, &decl, &r->err), r->err);
+    CHECK_OK(wni_store_open(&store, "memory:", "run", &space, &r->err), r->err);
+    struct study_setup setup = {
+        .space = &space, .scheduler = scheduler, .searcher = "random", .options = {options}, .max_resource = max};
+    CHECK_OK(wni_study_open(&r->study, &setup, &store, &r->err), r->err);
+    wni_space_release(&space);
+}
+
+static void hear(void *context, const struct study *study, const struct happening *report)
+{
+    struct run *r = context;
+    const struct history *h = &study->history;
+    r->heard++;
+    CHECK_INT(report->kind, HAPPENED_REPORT);
+    CHECK_INT(h->n_reports, r->heard); /* it was taken in before */
+    CHECK_DOUBLE(h->values[h->n_reports - 1], report->value);
+    CHECK_DOUBLE(report->time, r->stage.clock);
+}
+
+static wn_status run(struct run *r, struct tuner_setup setup)
+{
+    struct backend backend = {.ops = &stage_ops, .self = &r->stage};
+    setup.on_report = hear;
+    setup.context = r;
+    wn_status st = wni_tuner_run(&r->study, &backend, &setup, &r->result, &r->err);
+    CHECK_INT(r->stage.closes, 0); /* who opened it closes it */
+    return st;
+}
+
+static size_t count(const struct run *r, wn_state state)
+{
+    return r->study.history.by_state[state];
+}
+
+/* ---- the loop ---- */
+
+static void all_trials_run_to_the_end(void **state)
+{
+    (void)state;
+    struct run r;
+    open_run(&r, "fifo", "", 5, 101);
+    CHECK_OK(run(&r, (struct tuner_setup){.workers = 4, .limits = {.trials = 10}}), r.err);
+    CHECK_INT(count(&r, WN_COMPLETE), 10);
+    CHECK_INT(r.study.history.n_trials, 10);
+    CHECK_INT(r.result.reports, 50);
+    CHECK_INT(r.heard, 50);
+    CHECK_INT(r.stage.most_running, 4);
+    CHECK_INT(r.stage.charges, 0);
+    for (int t = 0; t < 10; t++) {
+        CHECK_INT(r.stage.told[t].starts, 1);
+        CHECK_INT(r.stage.told[t].stops, 1); /* at the largest resource the tuner says stop ... */
+        CHECK_INT(r.stage.told[t].kept, 0);
+    }
+    CHECK_DOUBLE(r.result.seconds, 50); /* ... so that nothing happens but reports */
+    wni_study_release(&r.study);
+}
+
+static void trials_may_end_by_themselves(void **state)
+{
+    (void)state;
+    static const wn_state ends[] = {WN_COMPLETE, WN_FAILED, WN_TIMEOUT, WN_LOST, WN_CANCELLED};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        struct run r;
+        open_run(&r, "fifo", "", 5, 101);
+        r.stage.breaks_at = 3;
+        r.stage.end = ends[i];
+        CHECK_OK(run(&r, (struct tuner_setup){.workers = 2, .limits = {.trials = 7}}), r.err);
+        CHECK_INT(count(&r, ends[i]), 7);
+        CHECK_INT(r.result.reports, 14);
+        CHECK_DOUBLE(r.result.seconds, 21);
+        CHECK_INT(r.stage.told[0].stops, 0);
+        CHECK_DOUBLE(r.study.history.trials[0].ended, 5); /* two trials take turns: 1 3 5 */
+        wni_study_release(&r.study);
+    }
+}
+
+/* A report that ends a trial: the backend is told, without keeping anything, and the worker is free at once. */
+static void stopped_trials_make_room(void **state)
+{
+    (void)state;
+    struct run r;
+    open_run(&r, "asha", "", 9, 101);
+    CHECK_OK(run(&r, (struct tuner_setup){.workers = 3, .limits = {.trials = 40}}), r.err);
+    CHECK_INT(count(&r, WN_COMPLETE) + count(&r, WN_STOPPED), 40);
+    CHECK(count(&r, WN_STOPPED) > 10, "%zu stopped", count(&r, WN_STOPPED));
+    CHECK_INT(r.stage.most_running, 3);
+    for (int t = 0; t < 40; t++) {
+        CHECK_INT(r.stage.told[t].stops, 1);
+        CHECK_INT(r.stage.told[t].kept, 0);
+    }
+    wni_study_release(&r.study);
+}
+
+/* Paused trials keep their checkpoint and go on from there. */
+static void paused_trials_are_kept_and_resumed(void **state)
+{
+    (void)state;
+    struct run r;
+    open_run(&r, "asha", "scheduler.type=promotion", 9, 101);
+    CHECK_OK(run(&r, (struct tuner_setup){.workers = 3, .limits = {.reports = 300}}), r.err);
+    const struct history *h = &r.study.history;
+    unsigned resumed = 0;
+    for (size_t t = 0; t < h->n_trials; t++) {
+        if (h->trials[t].state == WN_RUNNING) continue;
+        bool complete = h->trials[t].state == WN_COMPLETE;
+        CHECK_INT(r.stage.told[t].starts, r.stage.told[t].stops);
+        CHECK_INT(r.stage.told[t].kept, r.stage.told[t].stops - complete);
+        if (r.stage.told[t].starts == 1) continue;
+        resumed++;
+        CHECK(r.stage.told[t].resumed_from == 1 || r.stage.told[t].resumed_from == 3, "resumed from %g",
+              r.stage.told[t].resumed_from);
+    }
+    CHECK(resumed > 5 && count(&r, WN_COMPLETE) > 0, "%u resumed, %zu complete", resumed, count(&r, WN_COMPLETE));
+    wni_study_release(&r.study);
+}
+
+/* In a small space workers wait for promotions, and the run ends when none can come any more. */
+static void workers_wait_and_go_on(void **state)
+{
+    (void)state;
+    struct run r;
+    open_run(&r, "asha", "scheduler.type=promotion", 9, 9);
+    CHECK_OK(run(&r, (struct tuner_setup){.workers = 20}), r.err);
+    CHECK_INT(r.study.history.n_trials, 9);
+    CHECK_INT(r.stage.most_running, 9);
+    CHECK_INT(count(&r, WN_RUNNING), 0);
+    CHECK_INT(count(&r, WN_COMPLETE), 1); /* 9 at 1, 3 at 3, 1 at 9 */
+    CHECK_INT(r.stage.n_running, 0);
+    wni_study_release(&r.study);
+}
+
+static void a_used_up_space_ends_the_run(void **state)
+{
+    (void)state;
+    struct run r;
+    open_run(&r, "fifo", "", 3, 5);
+    CHECK_OK(run(&r, (struct tuner_setup){.workers = 2}), r.err);
+    CHECK_INT(count(&r, WN_COMPLETE), 5);
+    CHECK_INT(r.result.reports, 15);
+    wni_study_release(&r.study);
+}
+
+/* ---- limits ---- */
+
+static void reports_are_limited_exactly(void **state)
+{
+    (void)state;
+    for (unsigned limit = 1; limit < 30; limit += 7) {
+        struct run r;
+        open_run(&r, "fifo", "", 5, 101);
+        CHECK_OK(run(&r, (struct tuner_setup){.workers = 4, .limits = {.reports = limit}}), r.err);
+        CHECK_INT(r.result.reports, limit);
+        CHECK_INT(r.study.history.n_reports, limit);
+        CHECK_DOUBLE(r.result.seconds, limit);
+        wni_study_release(&r.study);
+    }
+}
+
+static void resource_is_limited(void **state)
+{
+    (void)state;
+    struct run r;
+    open_run(&r, "fifo", "", 5, 101);
+    CHECK_OK(run(&r, (struct tuner_setup){.workers = 1, .limits = {.resource = 12}}), r.err);
+    CHECK_DOUBLE(r.study.history.total_resource, 12);
+    CHECK_INT(r.result.reports, 12);
+    CHECK_INT(r.study.history.n_trials, 3);
+    wni_study_release(&r.study);
+}
+
+/* What happens after the limit has not happened. */
+static void time_is_limited(void **state)
+{
+    (void)state;
+    struct run r;
+    open_run(&r, "fifo", "", 5, 101);
+    CHECK_OK(run(&r, (struct tuner_setup){.workers = 2, .limits = {.seconds = 8}}), r.err);
+    CHECK_DOUBLE(r.result.seconds, 8);
+    CHECK_INT(r.result.reports, 8);
+    wni_study_release(&r.study);
+}
+
+static void no_worker_no_run(void **state)
+{
+    (void)state;
+    struct run r;
+    open_run(&r, "fifo", "", 5, 101);
+    CHECK_OK(run(&r, (struct tuner_setup){.workers = 0}), r.err);
+    CHECK_INT(r.study.history.n_events, 0);
+    wni_study_release(&r.study);
+}
+
+/* A run may follow another on the same study: trials that ran are still RUNNING in the log, new ones go on. */
+static void the_count_of_trials_includes_earlier_ones(void **state)
+{
+    (void)state;
+    struct run r;
+    open_run(&r, "fifo", "", 2, 101);
+    CHECK_OK(run(&r, (struct tuner_setup){.workers = 1, .limits = {.trials = 3}}), r.err);
+    CHECK_OK(run(&r, (struct tuner_setup){.workers = 1, .limits = {.trials = 5}}), r.err);
+    CHECK_INT(r.study.history.n_trials, 5);
+    CHECK_INT(r.result.reports, 4); /* of this run */
+    wni_study_release(&r.study);
+}
+
+/* ---- trouble ---- */
+
+static void failures_of_the_backend_end_the_run(void **state)
+{
+    (void)state;
+    static const char *const says[] = {"no process for trial 4", "trial 2 does not end", "the wire is cut"};
+    for (int i = 0; i < 3; i++) {
+        struct run r;
+        open_run(&r, "fifo", "", 3, 101);
+        *(i == 0 ? &r.stage.fail_start : i == 1 ? &r.stage.fail_stop : &r.stage.fail_next) = i == 1 ? 3 : 5;
+        CHECK_INT(run(&r, (struct tuner_setup){.workers = 3, .limits = {.trials = 10}}), WN_EIO);
+        CHECK_TEXT(r.err.text, says[i]);
+        wni_study_release(&r.study);
+    }
+}
+
+static void decisions_are_charged_when_asked_for(void **state)
+{
+    (void)state;
+    struct run r;
+    open_run(&r, "fifo", "", 2, 101);
+    CHECK_OK(run(&r, (struct tuner_setup){.workers = 2, .limits = {.trials = 6}, .charge = true}), r.err);
+    CHECK_INT(r.stage.charges, 6);
+    CHECK(r.stage.charged >= 0 && r.stage.charged < 5, "%g seconds", r.stage.charged);
+    wni_study_release(&r.study);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_trials_run_to_the_end),
+        cmocka_unit_test(trials_may_end_by_themselves),
+        cmocka_unit_test(stopped_trials_make_room),
+        cmocka_unit_test(paused_trials_are_kept_and_resumed),
+        cmocka_unit_test(workers_wait_and_go_on),
+        cmocka_unit_test(a_used_up_space_ends_the_run),
+        cmocka_unit_test(reports_are_limited_exactly),
+        cmocka_unit_test(resource_is_limited),
+        cmocka_unit_test(time_is_limited),
+        cmocka_unit_test(no_worker_no_run),
+        cmocka_unit_test(the_count_of_trials_includes_earlier_ones),
+        cmocka_unit_test(failures_of_the_backend_end_the_run),
+        cmocka_unit_test(decisions_are_charged_when_asked_for),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
