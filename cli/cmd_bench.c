@@ -2,6 +2,8 @@
 #include "cli/cli.h"
 
 #include "base/clock.h"
+#include "base/number.h"
+#include "bench/latency.h"
 #include "core/history.h"
 
 #include <math.h>
@@ -111,22 +113,137 @@ static wn_status bench_history(const struct args *args, struct err *err)
     return st;
 }
 
+/* ---- latency and fit: tables over (method or learner, space, n) ---- */
+
+/* Takes the next word of a comma-separated list. */
+static bool next_word(const char **list, char word[64])
+{
+    size_t n = strcspn(*list, ",");
+    if (n == 0) return false;
+    snprintf(word, 64, "%.*s", (int)(n < 63 ? n : 63), *list);
+    *list += n + ((*list)[n] == ',');
+    return true;
+}
+
+static wn_status next_count(const char **list, size_t *n, bool *more, struct err *err)
+{
+    char word[64];
+    int64_t count;
+    *more = next_word(list, word);
+    if (!*more) return WN_OK;
+    if (!wni_parse_int(word, &count) || count < 1 || count > 10000000)
+        return wni_fail(err, WN_EINVAL, "--n: expected whole numbers from 1, separated by commas, got '%s'",
+                        word);
+    *n = (size_t)count;
+    return WN_OK;
+}
+
+/* One row per n for a space and a method (or, when method is NULL, a number of levels). */
+static wn_status measure(struct table *t, const struct args *args, const struct method *method, int levels,
+                         const char *space_name, struct err *err)
+{
+    struct space space;
+    const char *list = wni_arg(args, "n");
+    bool more = true;
+    wn_status st = wni_latency_space(space_name, &space, err);
+    if (st) return st;
+    while (!st && more) {
+        size_t n = 0;
+        double seconds;
+        char learner[32];
+        st = next_count(&list, &n, &more, err);
+        if (st || !more) break;
+        st = method ? wni_latency_suggest(method, &space, n, &seconds, err)
+                    : wni_latency_fit(&space, n, levels, &seconds, err);
+        if (st) break;
+        snprintf(learner, sizeof learner, "quantile%d", levels);
+        wni_table_text(t, method ? method->name : learner);
+        wni_table_text(t, space_name);
+        wni_table_number(t, (double)n);
+        wni_table_number(t, rint(seconds * 1e9) / 1e9);
+    }
+    wni_space_release(&space);
+    return st;
+}
+
+static wn_status measure_spaces(struct table *t, const struct args *args, const struct method *method,
+                                int levels, struct err *err)
+{
+    const char *wanted = wni_arg(args, "space");
+    wn_status st = WN_OK;
+    if (wanted) return measure(t, args, method, levels, wanted, err);
+    for (size_t i = 0; i < wni_latency_space_count() && !st; i++)
+        st = measure(t, args, method, levels, wni_latency_space_name(i), err);
+    return st;
+}
+
+static wn_status measure_methods(struct table *t, const struct args *args, struct err *err)
+{
+    const char *list = wni_arg(args, "methods");
+    wn_status st = WN_OK;
+    char name[64];
+    if (list) {
+        while (!st && next_word(&list, name)) {
+            const struct method *method = wni_method_find(name, err);
+            st = method ? measure_spaces(t, args, method, 0, err) : WN_EINVAL;
+        }
+        return st;
+    }
+    for (size_t i = 0; i < wni_method_count() && !st; i++)
+        st = measure_spaces(t, args, wni_method_at(i), 0, err);
+    return st;
+}
+
+static wn_status bench_latency(const struct args *args, struct err *err)
+{
+    static const char *const columns[] = {"method", "space", "n", "seconds"};
+    struct table *t = wni_table_new(columns, 4);
+    wn_status st = t ? measure_methods(t, args, err) : wni_fail_memory(err);
+    if (!st) st = wni_table_print(t, wni_arg(args, "format"), stdout);
+    wni_table_free(t);
+    return st;
+}
+
+static wn_status bench_fit(const struct args *args, struct err *err)
+{
+    static const char *const columns[] = {"learner", "space", "n", "seconds"};
+    struct table *t = wni_table_new(columns, 4);
+    wn_status st = t ? measure_spaces(t, args, NULL, 1, err) : wni_fail_memory(err);
+    if (!st) st = measure_spaces(t, args, NULL, 4, err);
+    if (!st) st = wni_table_print(t, wni_arg(args, "format"), stdout);
+    wni_table_free(t);
+    return st;
+}
+
 /* ---- the command ---- */
+
+static const struct {
+    const char *name;
+    wn_status (*run)(const struct args *args, struct err *err);
+} measurements[] = {{"history", bench_history}, {"latency", bench_latency}, {"fit", bench_fit}};
 
 static int run(struct args *args)
 {
     struct err err = {0};
-    wn_status st;
-    if (!strcmp(args->words[0], "history"))
-        st = bench_history(args, &err);
-    else
-        st = wni_fail(&err, WN_EINVAL, "bench: unknown measurement '%s'; there is history", args->words[0]);
-    return st ? wni_complain(&err, st) : EXIT_DONE;
+    for (size_t i = 0; i < sizeof measurements / sizeof *measurements; i++) {
+        if (strcmp(args->words[0], measurements[i].name) != 0) continue;
+        wn_status st = measurements[i].run(args, &err);
+        return st ? wni_complain(&err, st) : EXIT_DONE;
+    }
+    wni_fail(&err, WN_EINVAL, "bench: unknown measurement '%s'; there are history, latency and fit",
+             args->words[0]);
+    return wni_complain(&err, WN_EINVAL);
 }
 
 static const struct cli_option options[] = {
     {.name = "trials", .value = "N", .fallback = "1000000", .help = "history: how many trials"},
     {.name = "reports", .value = "K", .fallback = "10", .help = "history: reports of each trial"},
+    {.name = "methods", .value = "M,...", .help = "latency: which methods; default: all"},
+    {.name = "n", .value = "N,...", .fallback = "16,64,256,1024", .help = "latency, fit: observed trials"},
+    {.name = "space",
+     .value = "SPACE",
+     .choices = "fcnet|lcbench",
+     .help = "latency, fit: only this space; default: both"},
     {.name = "format",
      .value = "FORMAT",
      .fallback = "table",
@@ -138,14 +255,21 @@ static const struct cli_option options[] = {
 const struct cli_command wni_cmd_bench = {
     .name = "bench",
     .summary = "measure the program itself",
-    .words = "history",
+    .words = "history|latency|fit",
     .min_words = 1,
     .max_words = 1,
     .about = "history: builds the in-memory log of a study (4 parameters) event by event; shows the rate, "
              "and the memory the "
-             "process gained at its peak.",
+             "process gained at its peak.\n\n"
+             "latency: median seconds of one suggestion on one core, model fit included, with n observed "
+             "trials, on two spaces: "
+             "fcnet (9 finite parameters) and lcbench (7, mostly continuous).\n\n"
+             "fit: median seconds of fitting the quantile trees alone (quantile1: one level, quantile4: "
+             "four; 100 trees of depth "
+             "3 each), on one core.",
     .options = options,
     .examples = "winnow bench history\n"
-                "winnow bench history --trials 100000 --reports 100 --format json",
+                "winnow bench latency --methods cqr,rea --n 64,1000\n"
+                "winnow bench fit --space lcbench --format csv",
     .run = run,
 };

@@ -63,14 +63,14 @@ void wni_searcher_release(struct searcher *s)
 
 enum { BLIND_DRAWS = 100 };
 
-/* The r-th configuration not seen yet, in index order.  O(size), so only for the few that are left when blind
- * draws keep hitting seen ones: with 100 draws failing, more than 9 in 10 have been asked. */
-static void nth_unseen(const struct space *space, const struct history *h, uint64_t r, double *config)
+/* A configuration not asked before, each equally likely.  Expected size/left draws, so using up a whole space
+ * costs O(size log size) in all.  Its last one may take a few times `size` draws; a stream has 2^34, a study
+ * at most 2^28 trials. */
+static void draw_unseen(const struct space *space, const struct history *h, struct rng *rng, double *config)
 {
-    for (uint64_t index = 0; index < space->size; index++) {
-        wni_config_at(space, index, config);
-        if (!wni_history_seen(h, config) && r-- == 0) return;
-    }
+    do
+        wni_config_at(space, wni_rng_below(rng, space->size), config);
+    while (wni_history_seen(h, config));
 }
 
 wn_status wni_search_random(const struct search_env *env, const struct history *h, uint32_t trial,
@@ -83,9 +83,10 @@ wn_status wni_search_random(const struct search_env *env, const struct history *
         wni_config_sample(space, &rng, config);
         if (!wni_history_seen(h, config)) return WN_OK;
     }
-    if (space->size) nth_unseen(space, h, wni_rng_below(&rng, space->size - h->n_distinct), config);
-    return WN_OK; /* an infinite space that repeats itself 100 times over is as good as finite: accept the
-                     repeat */
+    /* What is likely in the declared scales is used up; what is left is drawn without regard to them.  An
+     * infinite space that repeats itself 100 times over is as good as finite: the repeat is accepted. */
+    if (space->size) draw_unseen(space, h, &rng, config);
+    return WN_OK;
 }
 
 bool wni_search_observation(const struct search_env *env, const struct history *h, uint32_t trial,

@@ -58,7 +58,7 @@ static wn_status calibrate(struct quantile_model *m, const double *x, const doub
 wn_status wni_quantile_fit(struct quantile_model *m, const double *x, const double *y, size_t n, size_t columns,
                            const struct quantile_options *o, struct rng *rng)
 {
-    assert(o->levels >= 2 && o->levels <= QUANTILE_LEVELS_MAX && n > 0);
+    assert(o->levels >= 1 && o->levels <= QUANTILE_LEVELS_MAX && n > 0);
     wni_arena_reset(&m->keep);
     wni_arena_reset(&m->scratch);
     m->simd = wni_simd_pick();

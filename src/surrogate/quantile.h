@@ -12,7 +12,7 @@ enum { QUANTILE_LEVELS_MAX = 64 };
 
 struct quantile_options {
     struct boost_options boost;
-    int levels; /* m, 2 .. QUANTILE_LEVELS_MAX */
+    int levels; /* m, 1 .. QUANTILE_LEVELS_MAX */
     bool conformal;
     double holdout; /* share of the rows for calibration, rounded up */
     int threshold;  /* calibrate with more rows than this */

@@ -276,6 +276,46 @@ static void test_more_valid_files(void **state)
     }
 }
 
+/* Adds the keys a fragment of the manual leaves out. */
+static void complete(struct buf *study, const char *fragment)
+{
+    static const char *const least[][2] = {{"command:", "./train"},
+                                           {"metric:", "val_loss"},
+                                           {"parameters:", "{lr: {type: float, min: 0, max: 1}}"}};
+    for (size_t i = 0; i < COUNT(least); i++) {
+        char on_its_own_line[32];
+        snprintf(on_its_own_line, sizeof on_its_own_line, "\n%s", least[i][0]);
+        if (strncmp(fragment, least[i][0], strlen(least[i][0])) != 0 && !strstr(fragment, on_its_own_line))
+            wni_buf_printf(study, "%s %s\n", least[i][0], least[i][1]);
+    }
+    wni_buf_puts(study, fragment);
+}
+
+/* Every example in the manual is accepted. */
+static void test_examples_of_the_manual(void **state)
+{
+    (void)state;
+    static char text[100000];
+    FILE *file = fopen("docs/manual/study-file.md", "rb");
+    assert_non_null(file);
+    text[fread(text, 1, sizeof text - 1, file)] = '\0';
+    fclose(file);
+    size_t examples = 0;
+    for (char *at = text; (at = strstr(at, "\n```yaml\n")); examples++) {
+        char *begin = at + strlen("\n```yaml\n"), *end = strstr(begin, "\n```");
+        assert_non_null(end);
+        end[1] = '\0'; /* keep the newline, cut the fence */
+        struct buf study = {0};
+        struct studyfile s;
+        complete(&study, begin);
+        read_good(&s, study.data);
+        wni_studyfile_release(&s);
+        wni_buf_release(&study);
+        at = end + 2;
+    }
+    CHECK(examples >= 20, "only %zu examples were found", examples);
+}
+
 /* ---- mistakes ---- */
 
 static void test_not_a_study_at_all(void **state)
@@ -873,6 +913,7 @@ int main(void)
         cmocka_unit_test(test_method_options),
         cmocka_unit_test(test_options_open),
         cmocka_unit_test(test_more_valid_files),
+        cmocka_unit_test(test_examples_of_the_manual),
         cmocka_unit_test(test_not_a_study_at_all),
         cmocka_unit_test(test_unknown_keys),
         cmocka_unit_test(test_wrong_values),

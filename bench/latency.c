@@ -1,0 +1,230 @@
+/* latency.c -- times suggestions and fits on made-up observations.
+ *
+ * Observations are a smooth function of the unit encoding plus noise, so that models have something to find.
+ * A suggestion is a pure function of history and trial number: asking for later and later trials repeats the
+ * same work with fresh random numbers. */
+#include "bench/latency.h"
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "core/encode.h"
+#include "num/order.h"
+#include "num/portable.h"
+#include "surrogate/quantile.h"
+#include "tuner/study.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { REPEATS_MAX = 101 };
+static const double ENOUGH_SECONDS = 1.0;
+
+/* ---- spaces ---- */
+
+#define WORDS(...)                                                                                           \
+    .labels = (const char *const[]){__VA_ARGS__},                                                            \
+    .n_labels = sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *)
+
+static const struct param_decl fcnet[] = {
+    {.name = "activation_fn_1", .kind = PARAM_CATEGORICAL, WORDS("tanh", "relu")},
+    {.name = "activation_fn_2", .kind = PARAM_CATEGORICAL, WORDS("tanh", "relu")},
+    {.name = "batch_size", .kind = PARAM_ORDINAL, .scale = WN_LOG, WORDS("8", "16", "32", "64")},
+    {.name = "dropout_1", .kind = PARAM_ORDINAL, WORDS("0.0", "0.3", "0.6")},
+    {.name = "dropout_2", .kind = PARAM_ORDINAL, WORDS("0.0", "0.3", "0.6")},
+    {.name = "init_lr", .kind = PARAM_CATEGORICAL, WORDS("0.0005", "0.001", "0.005", "0.01", "0.05", "0.1")},
+    {.name = "lr_schedule", .kind = PARAM_CATEGORICAL, WORDS("cosine", "const")},
+    {.name = "n_units_1",
+     .kind = PARAM_ORDINAL,
+     .scale = WN_LOG,
+     WORDS("16", "32", "64", "128", "256", "512")},
+    {.name = "n_units_2",
+     .kind = PARAM_ORDINAL,
+     .scale = WN_LOG,
+     WORDS("16", "32", "64", "128", "256", "512")},
+};
+
+static const struct param_decl lcbench[] = {
+    {.name = "num_layers", .kind = PARAM_INT, .min = 1, .max = 5},
+    {.name = "max_units", .kind = PARAM_INT, .scale = WN_LOG, .min = 64, .max = 1024},
+    {.name = "batch_size", .kind = PARAM_INT, .scale = WN_LOG, .min = 16, .max = 512},
+    {.name = "learning_rate", .kind = PARAM_FLOAT, .scale = WN_LOG, .min = 1e-4, .max = 1e-1},
+    {.name = "weight_decay", .kind = PARAM_FLOAT, .min = 1e-5, .max = 1e-1},
+    {.name = "momentum", .kind = PARAM_FLOAT, .min = 0.1, .max = 0.99},
+    {.name = "max_dropout", .kind = PARAM_FLOAT, .min = 0, .max = 1},
+};
+
+static const struct {
+    const char *name;
+    const struct param_decl *decls;
+    size_t n;
+} spaces[] = {{"fcnet", fcnet, sizeof fcnet / sizeof *fcnet},
+              {"lcbench", lcbench, sizeof lcbench / sizeof *lcbench}};
+
+size_t wni_latency_space_count(void)
+{
+    return sizeof spaces / sizeof *spaces;
+}
+
+const char *wni_latency_space_name(size_t i)
+{
+    return spaces[i].name;
+}
+
+wn_status wni_latency_space(const char *name, struct space *space, struct err *err)
+{
+    wni_space_init(space);
+    for (size_t i = 0; i < wni_latency_space_count(); i++) {
+        if (strcmp(spaces[i].name, name) != 0) continue;
+        wn_status st = WN_OK;
+        for (size_t k = 0; k < spaces[i].n && !st; k++)
+            st = wni_space_add(space, &spaces[i].decls[k], err);
+        if (st) wni_space_release(space);
+        return st;
+    }
+    return wni_fail(err, WN_EINVAL, "unknown space '%s'; there are fcnet and lcbench", name);
+}
+
+/* ---- observations ---- */
+
+static double objective(const double *unit, size_t width, struct rng *rng)
+{
+    double sum = 0;
+    for (size_t j = 0; j < width; j++) {
+        double d = unit[j] - wni_sin((double)j + 1) * wni_sin((double)j + 1);
+        sum += d * d * (double)(1 + j % 3);
+    }
+    return sum + 0.1 * wni_rng_normal(rng);
+}
+
+static wn_status observe_trials(struct study *study, size_t n, struct err *err)
+{
+    const struct space *space = &study->space;
+    double *config = wni_new(double, space->n), *unit = wni_new(double, space->unit_width);
+    struct rng rng = wni_rng_stream(0, 0, 0);
+    wn_status st = config && unit ? WN_OK : wni_fail_memory(err);
+    for (size_t i = 0; i < n && !st; i++) {
+        struct handout job;
+        wn_decision next;
+        wni_config_sample(space, &rng, config);
+        wni_encode_unit(space, config, unit);
+        double value = objective(unit, space->unit_width, &rng);
+        st = wni_study_enqueue(study, config, 0, err);
+        if (!st) st = wni_study_ask(study, 0, &job, err);
+        if (!st) st = wni_study_report(study, job.trial, 1, value, 0, &next, err);
+        if (!st) st = wni_study_finish(study, job.trial, WN_COMPLETE, 0, err);
+    }
+    free(config);
+    free(unit);
+    return st;
+}
+
+static wn_status open_study(struct study *study, const struct method *method, const struct space *space,
+                            struct err *err)
+{
+    struct store store;
+    wn_status st = wni_store_open(&store, "memory:", "latency", space, err);
+    if (st) return st;
+    bool partial = wni_scheduler_find(method->scheduler, NULL)->stops_early;
+    return wni_study_open(study,
+                          &(struct study_setup){.space = space,
+                                                .scheduler = method->scheduler,
+                                                .searcher = method->searcher,
+                                                .options = {method->options, NULL},
+                                                .max_resource = partial ? 81 : 1},
+                          &store, err);
+}
+
+/* ---- timing ---- */
+
+/* Runs `once` until there is enough to take a median of: at least three times, at most a second or
+ * REPEATS_MAX. */
+static wn_status median_seconds(wn_status (*once)(void *context, uint32_t round, struct err *err),
+                                void *context, double *seconds, struct err *err)
+{
+    double times[REPEATS_MAX], total = 0;
+    size_t n = 0;
+    wn_status st = once(context, 0, err); /* warms caches and arenas up */
+    while (!st && n < REPEATS_MAX && (n < 3 || total < ENOUGH_SECONDS)) {
+        double began = wni_clock_seconds();
+        st = once(context, (uint32_t)n + 1, err);
+        times[n] = wni_clock_seconds() - began;
+        total += times[n++];
+    }
+    if (!st) *seconds = wni_select(times, n, n / 2);
+    return st;
+}
+
+struct suggest_round {
+    struct study *study;
+    double *config;
+};
+
+static wn_status suggest_once(void *context, uint32_t round, struct err *err)
+{
+    const struct suggest_round *r = context;
+    struct history *h = &r->study->history;
+    return r->study->searcher.ops->suggest(r->study->searcher.self, h, (uint32_t)h->n_trials + round,
+                                           r->config, err);
+}
+
+wn_status wni_latency_suggest(const struct method *method, const struct space *space, size_t n,
+                              double *seconds, struct err *err)
+{
+    struct study study;
+    wn_status st = open_study(&study, method, space, err);
+    if (st) return st;
+    struct suggest_round round = {.study = &study, .config = wni_new(double, space->n)};
+    st = round.config ? observe_trials(&study, n, err) : wni_fail_memory(err);
+    if (!st) st = median_seconds(suggest_once, &round, seconds, err);
+    free(round.config);
+    wni_study_release(&study);
+    return st;
+}
+
+struct fit_round {
+    size_t n, width;
+    double *x, *y;
+    struct quantile_model model;
+    struct quantile_options options;
+};
+
+static wn_status fit_once(void *context, uint32_t round, struct err *err)
+{
+    struct fit_round *f = context;
+    struct rng rng = wni_rng_stream(0, round, 0);
+    wn_status st = wni_quantile_fit(&f->model, f->x, f->y, f->n, f->width, &f->options, &rng);
+    return st ? wni_fail_memory(err) : WN_OK;
+}
+
+static wn_status make_rows(const struct space *space, struct fit_round *f, struct err *err)
+{
+    f->width = space->tree_width;
+    f->x = wni_new(double, f->n * f->width);
+    f->y = wni_new(double, f->n);
+    double *config = wni_new(double, space->n), *unit = wni_new(double, space->unit_width);
+    struct rng rng = wni_rng_stream(0, 0, 0);
+    wn_status st = f->x && f->y && config && unit ? WN_OK : wni_fail_memory(err);
+    for (size_t i = 0; i < f->n && !st; i++) {
+        wni_config_sample(space, &rng, config);
+        wni_encode_unit(space, config, unit);
+        wni_encode_tree(space, config, f->x + i * f->width);
+        f->y[i] = objective(unit, space->unit_width, &rng);
+    }
+    free(config);
+    free(unit);
+    return st;
+}
+
+wn_status wni_latency_fit(const struct space *space, size_t n, int levels, double *seconds, struct err *err)
+{
+    struct fit_round round = {.n = n};
+    round.options = (struct quantile_options){
+        .levels = levels,
+        .boost = {.trees = 100, .depth = 3, .rate = 0.1, .min_leaf = 1, .row_share = 1, .column_share = 1}};
+    wn_status st = make_rows(space, &round, err);
+    if (!st) st = median_seconds(fit_once, &round, seconds, err);
+    free(round.x);
+    free(round.y);
+    wni_quantile_release(&round.model);
+    return st;
+}
