@@ -28,7 +28,10 @@
 /* CHECK(x < y, "x %g, y %g", x, y): the message is needed, and holds the values. */
 #define CHECK(claim, ...)                                                                                    \
     do {                                                                                                     \
-        if (!(claim)) fail_msg("not so: " #claim "; " __VA_ARGS__);                                          \
+        if (!(claim)) {                                                                                      \
+            print_error("not so: %s\n", #claim);                                                             \
+            fail_msg(__VA_ARGS__);                                                                           \
+        }                                                                                                    \
     } while (0)
 
 /* Integers of any type that fits in 64 bits, signed values compared as such. */

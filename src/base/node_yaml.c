@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/node_int.h"
 
+#include <assert.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -170,6 +171,7 @@ static wn_status check_unique(struct builder *b, const struct node *map, struct 
 
 static wn_status close_node(struct builder *b)
 {
+    assert(b->depth > 0); /* libyaml balances its events */
     struct frame top = b->frames[--b->depth];
     struct node *n = top.node, **entries = b->pending + top.start;
     size_t stride = n->kind == NODE_MAP ? 2 : 1;

@@ -82,6 +82,15 @@ uint8_t wni_bins_code(const struct bin_column *column, double value)
     return (uint8_t)low;
 }
 
+uint8_t wni_bins_middle_cut(const struct bin_column *c, uint8_t below, uint8_t above)
+{
+    double middle = c->high[below] + (c->low[above] - c->high[below]) / 2;
+    uint8_t next = wni_bins_code(c, middle); /* the first cut not below the middle */
+    if (next <= below) return below;
+    if (next >= above) return (uint8_t)(above - 1);
+    return c->cuts[next] - middle < middle - c->cuts[next - 1] ? next : (uint8_t)(next - 1);
+}
+
 /* Rows in order of code (a counting sort), the ends of the runs, and each bin's smallest and largest value. */
 static void order_rows(struct bin_column *c, const double *x, size_t n, size_t columns)
 {

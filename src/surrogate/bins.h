@@ -42,6 +42,10 @@ wn_status wni_bins_build(struct bins *bins, const double *x, size_t n, size_t co
 /* Code of a value in a column. */
 uint8_t wni_bins_code(const struct bin_column *column, double value);
 
+/* Of the cuts between the bins `below` < `above`, the one nearest to the middle of the values on either side (the lower of two).  For a
+ * node without rows in the bins between, all these cuts split alike; this one is where an exact learner would put its own. */
+uint8_t wni_bins_middle_cut(const struct bin_column *column, uint8_t below, uint8_t above);
+
 /* Codes of m other rows, column-major: out[j * stride + i], stride at least m. */
 void wni_bins_encode(const struct bins *bins, const double *x, size_t m, uint8_t *out, size_t stride);
 

@@ -113,14 +113,6 @@ static struct sums total_of(const struct fit *f, struct range node)
     return total;
 }
 
-/* Of the cuts in the gap above the best one, the one nearest to its middle. */
-static uint8_t middle_cut(const struct bin_column *c, uint8_t cut, uint8_t above)
-{
-    double middle = c->high[cut] + (c->low[above] - c->high[cut]) / 2;
-    while (cut + 1 < above && fabs(c->cuts[cut + 1] - middle) < fabs(c->cuts[cut] - middle)) cut++;
-    return cut;
-}
-
 /* Stable, so that sums run in row order whatever the tree. */
 static size_t partition(struct fit *f, struct range node, const uint8_t *codes, uint8_t cut)
 {
@@ -154,7 +146,7 @@ static void grow(struct fit *f, int tree, size_t at, struct range node, int dept
     size_t middle = node.end;
     if (best.gain > LEAST_GAIN) {
         const struct bin_column *c = &f->bins->column[best.feature];
-        cut = middle_cut(c, best.cut, best.above);
+        cut = wni_bins_middle_cut(c, best.cut, best.above);
         middle = partition(f, node, c->codes, cut);
     }
     f->forest->features[(size_t)tree * n_splits + at] = (uint16_t)best.feature;

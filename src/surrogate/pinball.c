@@ -14,12 +14,13 @@
 enum {
     LANES = 8,       /* nodes handled by one sweep */
     NO_LANE = LANES, /* the mark of a row that belongs to none of them: all zero */
-    SHORT_RUN = 8,   /* rows of a bin that are added one by one */
     NODES_MAX = 1 << FOREST_DEPTH_MAX,
 };
 
 typedef uint8_t bytes __attribute__((vector_size(16)));   /* rows of node k in lane k, positive gradients in lane k + 8 */
 typedef uint16_t counts __attribute__((vector_size(32))); /* likewise */
+typedef char chars __attribute__((vector_size(16)));
+typedef int16_t shorts __attribute__((vector_size(16)));
 typedef int32_t ints __attribute__((vector_size(32)));
 typedef int64_t longs __attribute__((vector_size(32)));
 typedef float floats __attribute__((vector_size(32)));
@@ -41,6 +42,12 @@ struct noted {
 
 enum { NOTED_MAX = 128 };
 
+/* The nodes of one level that are in the current group of eight. */
+struct lane_source {
+    const uint8_t *node, *above;
+    unsigned first_node, n_nodes, first_lane;
+};
+
 struct sweep {
     floats n_rows, n_above;   /* N and C of each lane */
     floats threshold;         /* a little below the best improvement (times N) met so far */
@@ -48,15 +55,10 @@ struct sweep {
     counts total;
     bytes marks[2 * (LANES + 1)];
     bytes *rows; /* what each row adds to the counts */
+    struct lane_source no_source; /* a level none of whose nodes is in the group */
     struct split best[LANES];
     size_t n_noted;
     struct noted noted[NOTED_MAX];
-};
-
-/* The nodes of one level that are in the current group of eight. */
-struct lane_source {
-    const uint8_t *node, *above;
-    unsigned first_node, n_nodes, first_lane;
 };
 
 struct level {
@@ -112,12 +114,20 @@ static __attribute__((noinline)) void compare_exactly(struct sweep *s, const str
 #define KERNEL(name) name##_plain
 #define KERNEL_TARGET
 #define ANY(mask) (((longs)(mask))[0] | ((longs)(mask))[1] | ((longs)(mask))[2] | ((longs)(mask))[3])
+#define WIDEN(half) __builtin_convertvector(half, ints)
+#define WIDEN_BYTES(sum) __builtin_convertvector(sum, counts)
 #include "surrogate/pinball_kernel.inc"
 #undef KERNEL
 #undef KERNEL_TARGET
 #undef ANY
 
 #if defined(__x86_64__)
+#if !defined(__clang__) /* GCC 12 makes four instructions of a conversion where there is one */
+#undef WIDEN
+#undef WIDEN_BYTES
+#define WIDEN(half) ((ints)__builtin_ia32_pmovzxwd256((shorts)(half)))
+#define WIDEN_BYTES(sum) ((counts)__builtin_ia32_pmovzxbw256((chars)(sum)))
+#endif
 #define ANY(mask) (__builtin_ia32_movmskps256((floats)(mask)) != 0)
 #define KERNEL(name) name##_avx2
 #define KERNEL_TARGET __attribute__((target("avx2")))
@@ -132,6 +142,8 @@ static __attribute__((noinline)) void compare_exactly(struct sweep *s, const str
 #undef KERNEL_TARGET
 #undef ANY
 #endif
+#undef WIDEN
+#undef WIDEN_BYTES
 
 static void mark_rows(const struct fit *f, const struct lane_source *sources, size_t n_sources)
 {
@@ -162,12 +174,12 @@ static void sweep_column(const struct fit *f, size_t j)
     const struct bin_column *column = &f->bins->column[j];
 #if defined(__x86_64__)
     if (f->simd == SIMD_AVX512)
-        sweep_column_avx512(f->sweep, column, (uint16_t)j);
+        sweep_column_avx512(f->sweep, column, f->bins->n, (uint16_t)j);
     else if (f->simd == SIMD_AVX2)
-        sweep_column_avx2(f->sweep, column, (uint16_t)j);
+        sweep_column_avx2(f->sweep, column, f->bins->n, (uint16_t)j);
     else
 #endif
-        sweep_column_plain(f->sweep, column, (uint16_t)j);
+        sweep_column_plain(f->sweep, column, f->bins->n, (uint16_t)j);
 }
 
 static void set_marks(struct sweep *s)
@@ -238,16 +250,6 @@ static uint8_t next_bin(const uint8_t *codes, const uint8_t *node, size_t n, uin
     return lowest;
 }
 
-/* The node may have no rows in the bins right above the best cut: all cuts in that gap split it alike.  Takes the one nearest to the
- * middle between the values on either side, as an exact learner would. */
-static uint8_t middle_cut(const struct bin_column *c, const uint8_t *node, size_t n, uint8_t k, uint8_t cut)
-{
-    uint8_t last = (uint8_t)(next_bin(c->codes, node, n, k, cut) - 1);
-    double middle = c->high[cut] + (c->low[last + 1] - c->high[cut]) / 2;
-    while (cut < last && fabs(c->cuts[cut + 1] - middle) < fabs(c->cuts[cut] - middle)) cut++;
-    return cut;
-}
-
 static void send_right(const uint8_t *codes, const uint8_t *node, size_t n, uint8_t k, uint8_t cut,
                        uint8_t *restrict next)
 {
@@ -271,7 +273,8 @@ static void apply_splits(struct fit *f, struct level *level, int tree, int depth
         cuts[k] = FOREST_NO_SPLIT;
         if (!split->product) continue;
         const struct bin_column *c = &f->bins->column[split->feature];
-        cuts[k] = middle_cut(c, level->node, n, (uint8_t)k, split->cut);
+        uint8_t above = next_bin(c->codes, level->node, n, (uint8_t)k, split->cut);
+        cuts[k] = wni_bins_middle_cut(c, split->cut, above);
         send_right(c->codes, level->node, n, (uint8_t)k, cuts[k], f->next);
     }
     descend(level->node, f->next, n);
@@ -313,39 +316,59 @@ static double select_kth(double *x, size_t n, size_t k)
 {
     for (;;) {
         double pivot = guess_kth(x, n, k);
-        size_t below = move_front(x, n, pivot, false);
-        if (k < below) {
-            n = below;
+        size_t front = move_front(x, n, pivot, false);
+        if (k < front) {
+            n = front;
             continue;
         }
-        size_t equal = move_front(x + below, n - below, pivot, true);
-        if (k < below + equal) return pivot;
-        x += below + equal;
-        n -= below + equal;
-        k -= below + equal;
+        if (front == 0) { /* the pivot is the least: put it and its equals aside, so that there is progress */
+            front = move_front(x, n, pivot, true);
+            if (k < front) return pivot;
+        }
+        x += front;
+        n -= front;
+        k -= front;
     }
+}
+
+/* Groups the residuals of the sampled rows by leaf; leaf k's are those from ends[k-1] to ends[k]. */
+static void group_residuals(const struct fit *f, struct level *level, uint32_t ends[NODES_MAX + 1])
+{
+    size_t n = f->bins->n, n_leaves = (size_t)1 << f->options->depth;
+    const uint8_t *leaf = level->node, *in_sample = f->in_sample;
+    uint32_t *next = ends + 1;
+    memset(ends, 0, (n_leaves + 1) * sizeof *ends);
+    for (size_t i = 0; i < n; i++) next[leaf[i]] += in_sample ? in_sample[i] : 1;
+    for (size_t k = 0, sum = 0; k < n_leaves; k++) { /* counts become starts */
+        size_t count = next[k];
+        next[k] = (uint32_t)sum;
+        sum += count;
+    }
+    for (size_t i = 0; i < n; i++) /* and starts become ends */
+        if (!in_sample || in_sample[i]) level->residuals[next[leaf[i]]++] = f->y[i] - level->fit[i];
+}
+
+static void move_rows(const double *restrict y, const double *restrict leaves, const uint8_t *restrict leaf, size_t n,
+                      double *restrict fit, uint8_t *restrict above)
+{
+    for (size_t i = 0; i < n; i++) fit[i] += leaves[leaf[i]];
+    for (size_t i = 0; i < n; i++) above[i] = y[i] > fit[i];
 }
 
 /* Every leaf takes the quantile of its rows' residuals; then all rows move. */
 static void set_leaves(struct fit *f, struct level *level, int tree)
 {
-    size_t n = f->bins->n, n_leaves = (size_t)1 << f->options->depth;
+    size_t n_leaves = (size_t)1 << f->options->depth;
     double *leaves = level->forest->leaves + (size_t)tree * n_leaves;
-    size_t ends[NODES_MAX + 1] = {0};
-    for (size_t i = 0; i < n; i++) ends[level->node[i] + 1] += !f->in_sample || f->in_sample[i];
-    for (size_t k = 0; k < n_leaves; k++) ends[k + 1] += ends[k];
-    for (size_t i = 0; i < n; i++)
-        if (!f->in_sample || f->in_sample[i]) level->residuals[ends[level->node[i]]++] = f->y[i] - level->fit[i];
-    for (size_t k = 0, begin = 0; k < n_leaves; begin = ends[k++]) { /* filling moved each start to its end */
-        size_t count = ends[k] - begin;
+    uint32_t ends[NODES_MAX + 1];
+    group_residuals(f, level, ends);
+    for (size_t k = 0; k < n_leaves; k++) {
+        size_t begin = ends[k], count = ends[k + 1] - begin;
         if (!count) continue;
         double quantile = select_kth(level->residuals + begin, count, wni_quantile_lower_index(count, level->alpha));
         leaves[k] = f->options->rate * quantile;
     }
-    for (size_t i = 0; i < n; i++) {
-        level->fit[i] += leaves[level->node[i]];
-        level->above[i] = f->y[i] > level->fit[i];
-    }
+    move_rows(f->y, leaves, level->node, f->bins->n, level->fit, level->above);
 }
 
 /* ---- boosting ---- */
@@ -414,6 +437,7 @@ static wn_status start_fit(struct fit *f, struct arena *scratch)
     f->levels = arena_new(scratch, struct level, f->n_levels);
     if (!f->sweep || !marked || !f->next || !f->levels) return WN_ENOMEM;
     f->sweep->rows = marked;
+    f->sweep->no_source = (struct lane_source){.node = f->next, .above = f->next};
     f->sweep->min_leaf = (floats){0} + (float)f->options->min_leaf;
     set_marks(f->sweep);
     if (rows && !(f->in_sample = arena_new(scratch, uint8_t, n))) return WN_ENOMEM;

@@ -42,6 +42,21 @@ static inline int contract_run(const char *group, const struct property *propert
     return failed;
 }
 
+/* Settings under which a searcher answers at once, for tests that ask it thousands of times: its decisions are worth
+ * less, but they are made the same way.  One that is not listed here is tested as it is. */
+static inline const char *brisk_options(const char *searcher)
+{
+    static const struct {
+        const char *searcher, *options;
+    } brisk[] = {
+        {"qr", "searcher.trees=4 searcher.candidates=30 "},
+        {"cqr", "searcher.trees=4 searcher.candidates=30 searcher.threshold=10 "},
+    };
+    for (size_t i = 0; i < sizeof brisk / sizeof *brisk; i++)
+        if (!strcmp(brisk[i].searcher, searcher)) return brisk[i].options;
+    return "";
+}
+
 /* ---- comparing ---- */
 
 static inline void check_same_config(const struct space *space, const double *got, const double *expected, size_t event)

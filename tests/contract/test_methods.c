@@ -82,6 +82,7 @@ static struct sim_outcome run(const struct method *method, const struct blackbox
     *record = (struct record){0};
     how.box = box;
     how.method = method;
+    how.options = brisk_options(method->searcher);
     how.on_report = listen;
     how.context = record;
     CHECK_OK(wni_sim_run(&how, &out, &err), err);
@@ -168,7 +169,7 @@ static void two_runs_are_the_same(void **row, const char *task)
     struct blackbox *box = open_task(task);
     if (!box) skip();
     for (size_t i = 0; i < sizeof crews / sizeof *crews; i++) {
-        struct sim_run how = {.seed = 5, .workers = crews[i], .limits = {.reports = 1500}};
+        struct sim_run how = {.seed = 5, .workers = crews[i], .limits = {.trials = 150, .reports = 1500}};
         struct record a, b;
         struct sim_outcome one = run(*row, box, how, &a), two = run(*row, box, how, &b);
         check_same_record(&box->space, &a, &b);

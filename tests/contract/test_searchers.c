@@ -22,7 +22,7 @@ static struct study_setup setup_for(const struct searcher_ops *ops, const struct
     return (struct study_setup){.space = space,
                                 .scheduler = mode->scheduler,
                                 .searcher = ops->name,
-                                .options = {mode->options},
+                                .options = {mode->options, brisk_options(ops->name)},
                                 .seed = seed,
                                 .max_resource = mode->max_resource};
 }
@@ -134,7 +134,7 @@ static void another_seed_other_points(void **row)
 static void points_lie_in_the_space(void **row)
 {
     unsigned opened = 0;
-    for (uint64_t seed = 0; seed < 400; seed++) {
+    for (uint64_t seed = 0; seed < 100; seed++) {
         struct rng rng = wni_rng_stream(seed, 0, 98);
         struct space space;
         check_random_space(&space, &rng, (size_t)check_between(&rng, 1, 8));
@@ -149,7 +149,7 @@ static void points_lie_in_the_space(void **row)
         }
         wni_space_release(&space);
     }
-    CHECK(opened > 200, "it searched only %u spaces of 400", opened);
+    CHECK(opened > 50, "it searched only %u spaces of 100", opened);
 }
 
 /* Before anything was reported, and with many trials running at once. */
@@ -176,7 +176,7 @@ static void works_without_observations(void **row)
 /* Failures, NaN, infinities, enormous values, reports out of order, late and from the dead. */
 static void survives_trouble(void **row)
 {
-    for (uint64_t seed = 0; seed < 150; seed++) {
+    for (uint64_t seed = 0; seed < 40; seed++) {
         struct rng rng = wni_rng_stream(seed, 1, 98);
         struct space space;
         check_random_space(&space, &rng, (size_t)check_between(&rng, 1, 5));
@@ -293,6 +293,25 @@ static void resumes_as_if_never_stopped(void **row)
     wni_space_release(&space);
 }
 
+/* The other properties are tested with brisk options; this one as users have it. */
+static void works_with_its_defaults(void **row)
+{
+    struct space space;
+    mixed_space(&space);
+    for (size_t m = 0; m < N_MODES; m += 2) {
+        struct study_setup setup = setup_for(*row, &modes[m], &space, 8);
+        setup.options[1] = NULL;
+        struct world world = world_for(8, 4, 5);
+        struct rig r;
+        rig_open(&r, &setup, &world);
+        rig_run(&r, m ? 160 : 80);
+        CHECK(r.study.history.n_trials > 25, "only %zu trials", r.study.history.n_trials);
+        rig_check_replay(&r);
+        rig_close(&r);
+    }
+    wni_space_release(&space);
+}
+
 static wn_status open_alone(const void *ops, const char *options, struct err *err)
 {
     struct space space;
@@ -341,6 +360,7 @@ static const struct property properties[] = {
     {"uses up a finite space", uses_up_a_finite_space},
     {"counts enqueued points as used", counts_enqueued_points_as_used},
     {"resumes as if never stopped", resumes_as_if_never_stopped},
+    {"works with its defaults", works_with_its_defaults},
     {"options have bounds", options_have_bounds},
     {"random options work", random_options_work},
 };

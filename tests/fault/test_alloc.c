@@ -251,6 +251,7 @@ static wn_status simulate(const void *subject)
     struct sim_outcome out;
     struct sim_run run = {
         .box = s->box, .method = s->method, .seed = 1, .workers = 3, .limits = {.trials = 30, .reports = 200}};
+    run.options = brisk_options(s->method->searcher);
     return wni_sim_run(&run, &out, &err);
 }
 
@@ -289,6 +290,7 @@ static wn_study *insist_on_study(const struct method *method, const wn_space *sp
 {
     wn_study_options o = WN_STUDY_OPTIONS_INIT;
     o.method = method->name;
+    o.options = brisk_options(method->searcher);
     o.seed = 11;
     o.max_resource = 9;
     wn_study *study;

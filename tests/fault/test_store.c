@@ -105,7 +105,7 @@ static struct study_setup setup_of(const struct method *m)
     return (struct study_setup){.space = &space,
                                 .scheduler = m->scheduler,
                                 .searcher = m->searcher,
-                                .options = {m->options},
+                                .options = {m->options, brisk_options(m->searcher)},
                                 .seed = 3,
                                 .max_resource = 9};
 }

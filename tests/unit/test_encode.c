@@ -262,6 +262,21 @@ static void log_ints_own_their_share_of_the_logarithm(void **state)
     wni_space_release(&space);
 }
 
+/* 7, 107, 207: half a step below 7 is negative, so the first interval begins at 3.5. */
+static void a_wide_step_on_a_log_scale_begins_at_half_the_minimum(void **state)
+{
+    (void)state;
+    struct space space;
+    const struct param *p = only_param(
+        &space, &(struct param_decl){.kind = PARAM_INT, .scale = WN_LOG, .min = 7, .max = 250, .step = 100});
+    double all = log(257 / 3.5);
+    for (int k = 0; k < 3; k++)
+        CHECK_NEAR(wni_param_to_unit(p, 7 + 100 * k), log((7 + 100 * k) / 3.5) / all, 1e-15);
+    CHECK_DOUBLE(wni_param_from_unit(p, log(57 / 3.5) / all - 1e-9), 7);
+    CHECK_DOUBLE(wni_param_from_unit(p, log(57 / 3.5) / all + 1e-9), 107);
+    wni_space_release(&space);
+}
+
 static void floats_span_the_interval(void **state)
 {
     (void)state;
@@ -351,11 +366,12 @@ static void the_columns_of_a_mixed_space(void **state)
     wni_encode_tree(&space, config, row);
     for (int k = 0; k < 8; k++)
         CHECK_DOUBLE(row[k], tree[k]);
-    const double soft[] = {0.2, 0.1, 0.4,  0.49,
-                           0.1, 0.9, 0.51, 0.99}; /* the largest column wins, the first of equals */
-    const double meant[] = {2, 0, 0, 0, 2, 0, 1, 2};
-    wni_decode_unit(&space, soft, back);
+    const double soft[] = {0.2, 0.1, 0.4, 0.49, 0.1, 0.9, 0.51, 0.99}, meant[] = {2, 0, 0, 0, 2, 0, 1, 2};
+    wni_decode_unit(&space, soft, back); /* the largest column wins */
     check_equal_configs(&space, back, meant, "decoding");
+    const double even[] = {0.1, 0.4, 0.4, 1, 1, 1, 1, 1}, first[] = {1, 1, 0, 2, 2, 0, 1, 2};
+    wni_decode_unit(&space, even, back); /* the first of equals */
+    check_equal_configs(&space, back, first, "decoding");
     wni_space_release(&space);
 }
 
@@ -370,6 +386,7 @@ int main(void)
         cmocka_unit_test(decoding_goes_to_the_nearest_value),
         cmocka_unit_test(linear_ints_own_equal_intervals),
         cmocka_unit_test(log_ints_own_their_share_of_the_logarithm),
+        cmocka_unit_test(a_wide_step_on_a_log_scale_begins_at_half_the_minimum),
         cmocka_unit_test(floats_span_the_interval),
         cmocka_unit_test(ordinals_by_index_or_by_log_value),
         cmocka_unit_test(log_ordinals_of_extreme_size),

@@ -363,7 +363,7 @@ static void long_random_sequences_agree_with_the_model(void **state)
     (void)state;
     struct model *m = calloc(1, sizeof *m);
     assert_non_null(m);
-    for (uint64_t seed = 0; seed < 60; seed++) {
+    for (uint64_t seed = 0; seed < 200; seed++) {
         struct rng rng = wni_rng_stream(seed, 0, 1);
         struct space space;
         struct history h;
