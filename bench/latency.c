@@ -103,7 +103,7 @@ static wn_status observe_trials(struct study *study, size_t n, struct err *err)
     struct rng rng = wni_rng_stream(0, 0, 0);
     wn_status st = config && unit ? WN_OK : wni_fail_memory(err);
     for (size_t i = 0; i < n && !st; i++) {
-        struct handout job;
+        struct handout job = {0};
         wn_decision next;
         wni_config_sample(space, &rng, config);
         wni_encode_unit(space, config, unit);

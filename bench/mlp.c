@@ -124,7 +124,7 @@ static wn_status get_tensor(const struct loader *l, const char *name, size_t *ro
 static wn_status get_norm(const struct loader *l, const char *prefix, struct mlp_norm *norm)
 {
     static const char *const parts[] = {"weight", "bias", "running_mean", "running_var"};
-    const float *p[4];
+    const float *p[4] = {0};
     size_t n = l->m->width;
     for (size_t i = 0; i < 4; i++) {
         char name[64];
@@ -153,7 +153,7 @@ static wn_status get_embeddings(const struct loader *l)
         if (m->n_embeddings == MLP_EMBEDDINGS_MAX)
             return wni_fail(l->err, WN_EINVAL, "'%s': more than %d embeddings", l->file, MLP_EMBEDDINGS_MAX);
         size_t rows = 0, width = 0;
-        const float *at;
+        const float *at = NULL;
         wn_status st = get_tensor(l, name, &rows, &width, &at);
         if (st) return st;
         m->embedding[m->n_embeddings].rows = at;

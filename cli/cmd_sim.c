@@ -176,6 +176,7 @@ static void run_alone(struct sim_job *job)
     job->stream = true;
     job->progress = &progress;
     run_job(job);
+    job->progress = NULL;
     wni_progress_end(&progress);
     flush_rows(job);
 }

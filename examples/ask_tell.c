@@ -38,7 +38,7 @@ int main(void)
     if (!study) return 1;
 
     wn_trial *trial;
-    while (wn_study_trials(study) < 60 && wn_study_ask(study, &trial) == WN_OK) {
+    while (wn_study_trials(study) < 100 && wn_study_ask(study, &trial) == WN_OK) {
         double value = branin(wn_trial_float(trial, "x"), wn_trial_float(trial, "y"));
         wn_trial_report(trial, 1, value, NULL); /* one value, so the resource is 1 */
         wn_trial_finish(trial, WN_COMPLETE);

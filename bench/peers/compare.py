@@ -22,6 +22,7 @@ for _name in ("OMP", "OPENBLAS", "MKL", "NUMEXPR", "BLIS", "VECLIB"):
 
 COLUMNS = ["what", "space", "n", "peer", "variant", "peer_seconds", "winnow_seconds", "ratio", "best_ratio", "promise",
            "rounds", "note"]
+PREPARED = "data prepared"  # the variant of a fit whose data structure is made beforehand
 PACKAGES = ["scikit-learn", "xgboost-cpu", "lightgbm", "optuna", "syne-tune", "torch", "numpy", "scipy"]
 
 
@@ -53,7 +54,8 @@ class Winnow:
     def suggestion(self, method, space, n):
         if method not in [row["name"] for row in self.rows("methods")]:
             raise Missing(f"winnow has no method {method} yet")
-        return lambda: float(self.rows("bench", "latency", "--methods", method, "--space", space, "--n", n)[0]["seconds"])
+        command = ["bench", "latency", "--methods", method, "--space", space, "--n", n]
+        return lambda: float(self.rows(*command)[0]["seconds"])
 
     def fit(self, learner, space, n):
         def once():
@@ -84,7 +86,7 @@ class Match:
     ours: typing.Callable  # (space, n) -> a function that measures once
     peers: dict  # name: factory, see contestants.py
     wanted: int = 0  # the ratio promised against the peers named in `against`
-    against: tuple = ()
+    against: tuple = ()  # how their names begin
 
 
 def matches(c, winnow, quick, with_gp):
@@ -108,7 +110,8 @@ def matches(c, winnow, quick, with_gp):
         yield Match("GP suggestion", both, counts, part(winnow.suggestion, "gp"),
                     {"Optuna GP": part(c.optuna_suggest, lambda s: s.GPSampler(seed=0))})
     trials = 10 if quick else 50
-    yield Match("storage, one trial", ["-"], [trials], winnow.storage, {"Optuna SQLite": part(c.optuna_storage, trials)})
+    yield Match("storage, one trial", ["-"], [trials], winnow.storage,
+                {"Optuna SQLite": part(c.optuna_storage, trials)})
 
 
 # ---- measuring ----
@@ -151,22 +154,22 @@ class Cell:
 
     def rows(self):
         for (name, variant), seconds in self.peer_times.items():
-            yield self.row(name, variant=variant, note=self.own_complaint, rounds=len(seconds),
-                           peer_seconds=statistics.median(seconds), **self.compare(name, seconds))
+            yield self.row(name, variant=variant, note=self.own_complaint or None, rounds=len(seconds),
+                           peer_seconds=statistics.median(seconds), **self.compare(name, variant, seconds))
         for name, why in self.complaints.items():
             if why:
                 yield self.row(name, note=why)
 
     def row(self, name, **facts):
-        return dict.fromkeys(COLUMNS, "") | dict(what=self.match.what, space=self.space, n=self.n, peer=name) | facts
+        return dict.fromkeys(COLUMNS) | dict(what=self.match.what, space=self.space, n=self.n, peer=name) | facts
 
-    def compare(self, name, seconds):
+    def compare(self, name, variant, seconds):
         if not self.own_times:
             return {}
         own = statistics.median(self.own_times)
         ratio = statistics.median(seconds) / own
         facts = dict(winnow_seconds=own, ratio=ratio, best_ratio=min(seconds) / min(self.own_times))
-        if name.startswith(self.match.against or ("-",)):
+        if name.startswith(self.match.against) and not variant.endswith(PREPARED):  # Winnow's fit includes binning
             facts["promise"] = f"{'kept' if ratio >= self.match.wanted else 'MISSED'} ({self.match.wanted})"
         return facts
 
@@ -227,7 +230,7 @@ def describe(args, winnow, core):
 
 
 def human(seconds):
-    if seconds == "":
+    if seconds is None:
         return "n/a"
     scale, unit = (1, "s") if seconds >= 1 else (1e3, "ms") if seconds >= 1e-3 else (1e6, "us")
     return f"{seconds * scale:.3g} {unit}"
@@ -235,11 +238,11 @@ def human(seconds):
 
 def table_line(row):
     def number(name):
-        return "n/a" if row[name] == "" else f"{row[name]:.1f}"
+        return "n/a" if row[name] is None else f"{row[name]:.1f}"
 
     peer = f"{row['peer']} ({row['variant']})" if row["variant"] else row["peer"]
     return [row["what"], row["space"], str(row["n"]), peer, human(row["peer_seconds"]), human(row["winnow_seconds"]),
-            number("ratio"), number("best_ratio"), row["promise"], row["note"]]
+            number("ratio"), number("best_ratio"), row["promise"] or "", row["note"] or ""]
 
 
 def print_table(facts, rows):

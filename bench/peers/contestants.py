@@ -61,8 +61,8 @@ def syne_tune_cqr(data, scratch):
 
 
 def sklearn_cqr(data, scratch):
-    """The authors' procedure without the data frames of their package: 5 levels, a tenth held out above 32 observations,
-    their conformal correction, all levels predicted for all candidates, one of them drawn for each."""
+    """The authors' procedure without the data frames of their package: 5 levels, a tenth held out above 32
+    observations, their conformal correction, all levels predicted for all candidates, one of them drawn for each."""
     from sklearn.ensemble import GradientBoostingRegressor
 
     levels = [0.17, 0.33, 0.5, 0.67, 0.83]

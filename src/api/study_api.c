@@ -55,22 +55,16 @@ wn_status wn_study_open(const char *store, const char *name, const wn_space *spa
                         const wn_study_options *options, wn_study **out, char why[WN_WHY_MAX])
 {
     struct err err = {0};
-    wn_status st;
-    if (out) *out = NULL;
-    wn_study *s = wni_new(wn_study, 1);
-    if (!s)
-        st = wni_fail_memory(&err);
-    else if (!out)
-        st = wni_fail(&err, WN_EINVAL, "out is NULL");
-    else
-        st = open_study(&s->study, store, name, space, options, &err);
+    if (!out) return WN_EINVAL;
+    *out = wni_new(wn_study, 1);
+    wn_status st = *out ? open_study(&(*out)->study, store, name, space, options, &err) : wni_fail_memory(&err);
     if (st) {
-        free(s);
+        free(*out);
+        *out = NULL;
         wni_tell_why(why, &err);
         return st;
     }
-    s->opened = wni_clock_seconds();
-    *out = s;
+    (*out)->opened = wni_clock_seconds();
     return WN_OK;
 }
 

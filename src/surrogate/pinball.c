@@ -299,7 +299,7 @@ static size_t move_front(double *x, size_t n, double pivot, bool equal)
 static double guess_kth(const double *x, size_t n, size_t k)
 {
     enum { SAMPLE = 7 };
-    double sample[SAMPLE];
+    double sample[SAMPLE] = {0};
     if (n < SAMPLE) return x[k];
     for (size_t i = 0; i < SAMPLE; i++) {
         size_t at = i;

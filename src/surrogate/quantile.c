@@ -76,8 +76,9 @@ wn_status wni_quantile_fit(struct quantile_model *m, const double *x, const doub
     return st;
 }
 
-void wni_quantile_predict(const struct quantile_model *m, size_t j, const uint8_t *codes, size_t stride, size_t rows, double *out)
+void wni_quantile_predict(const struct quantile_model *model, size_t j, const uint8_t *codes, size_t stride,
+                          size_t m, double *out)
 {
-    wni_forest_predict(&m->forest[j], codes, stride, rows, out, m->simd);
-    for (size_t i = 0; i < rows; i++) out[i] += m->shift[j];
+    wni_forest_predict(&model->forest[j], codes, stride, m, out, model->simd);
+    for (size_t i = 0; i < m; i++) out[i] += model->shift[j];
 }

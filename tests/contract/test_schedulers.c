@@ -61,7 +61,7 @@ static void decides_the_same_again(void **row)
 {
     struct space space;
     plain_space(&space);
-    for (uint64_t seed = 0; seed < 24; seed++) {
+    for (uint64_t seed = 0; seed < 80; seed++) {
         char options[512];
         acceptable_options(*row, seed, options, sizeof options);
         struct study_setup setup = setup_for(*row, &space, options, seed);
@@ -76,7 +76,7 @@ static void survives_trouble(void **row)
 {
     struct space space;
     plain_space(&space);
-    for (uint64_t seed = 0; seed < 60; seed++) {
+    for (uint64_t seed = 0; seed < 240; seed++) {
         char options[512];
         acceptable_options(*row, seed, options, sizeof options);
         struct study_setup setup = setup_for(*row, &space, options, seed);
@@ -144,7 +144,7 @@ static void the_first_is_not_stopped(void **row)
 /* With so many configurations and no more there is an end, whatever goes wrong on the way. */
 static void comes_to_an_end(void **row)
 {
-    for (uint64_t seed = 0; seed < 40; seed++) {
+    for (uint64_t seed = 0; seed < 120; seed++) {
         struct rng rng = wni_rng_stream(seed, 0, 95);
         struct space space;
         char options[512];

@@ -153,13 +153,16 @@ class Misbehaving(RunTests):
         self.write("build/meson-info/intro-tests.json", json.dumps(
             [{"name": "a", "cmd": ["sh", "-c", "echo $$ >pid.new; mv pid.new pid; sleep 50; sleep 50"],
               "protocol": "tap", "workdir": self.tree}]))
-        with subprocess.Popen([tap.tool("run-tests"), "build"], cwd=self.tree, stdout=subprocess.DEVNULL,
-                              stderr=subprocess.DEVNULL) as process:
-            while not self.exists("pid"):
-                time.sleep(0.02)
-            process.send_signal(signal.SIGINT)
-            self.assertEqual(process.wait(20), 130)
-        self.assert_gone()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            with self.subTest(number), subprocess.Popen(
+                    [tap.tool("run-tests"), "build"], cwd=self.tree, stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL) as process:
+                while not self.exists("pid"):
+                    time.sleep(0.02)
+                process.send_signal(number)
+                self.assertEqual(process.wait(20), 130)
+                self.assert_gone()
+                os.remove(os.path.join(self.tree, "pid"))
 
     def assert_gone(self):
         pid = int(self.read("pid"))

@@ -155,7 +155,7 @@ static void hetero_sine_is_normal_with_the_width_of_its_place(void **state)
 
 /* ---- synthetic-curves ---- */
 
-enum { SAMPLES = 4000, EPOCHS = 81 };
+enum { SAMPLES = 20000, EPOCHS = 81 };
 
 /* A random configuration's curve. */
 static void read_whole(const struct blackbox *box, uint64_t i, double config[8], double values[EPOCHS],

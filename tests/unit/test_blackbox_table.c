@@ -151,6 +151,36 @@ static void refuses_broken_tables_and_names_the_row(void **state)
     }
 }
 
+/* More values than the reader of configurations remembers: each text must still be taken for what it says. */
+static void a_column_may_have_many_values(void **state)
+{
+    (void)state;
+    enum { FIRST = 100, COUNT = 900 };
+    char dir[CHECK_PATH_MAX];
+    struct buf csv = {0};
+    float values[COUNT];
+    wni_buf_puts(&csv, "n\n");
+    for (int i = 0; i < COUNT; i++) {
+        int n = FIRST + i * 7 % COUNT; /* 7 and 900 have no common factor: every value once */
+        wni_buf_printf(&csv, "%d\n", n);
+        values[i] = (float)n;
+    }
+    check_tmp_make(dir);
+    world_write(dir, "configs.csv", csv.data);
+    world_write_npy(dir, "v.npy", (size_t[]){COUNT, 1, 1}, 3, values);
+    world_write(
+        dir, "blackbox.json",
+        "{\"family\": \"f\", \"kind\": \"table\", \"parameters\": {\"n\": {\"type\": \"int\", \"min\": 100, "
+        "\"max\": 999}}, \"resource\": {\"levels\": [1]}, \"tasks\": [{\"name\": \"small-one\", "
+        "\"metric\": {\"name\": \"m\"}, \"values\": \"v.npy\"}]}");
+    struct blackbox *box = open_small(dir);
+    for (int n = FIRST; n < FIRST + COUNT; n++)
+        CHECK_DOUBLE(world_value(box, (double[]){n}, 0, 0), n);
+    box->ops->close(box);
+    wni_buf_release(&csv);
+    check_tmp_remove(dir);
+}
+
 static void seconds_may_differ_by_seed_or_be_left_out(void **state)
 {
     (void)state;
@@ -361,6 +391,7 @@ int main(void)
         cmocka_unit_test(gives_what_is_in_the_arrays),
         cmocka_unit_test(carries_the_description_on),
         cmocka_unit_test(refuses_broken_tables_and_names_the_row),
+        cmocka_unit_test(a_column_may_have_many_values),
         cmocka_unit_test(seconds_may_differ_by_seed_or_be_left_out),
         cmocka_unit_test(a_clock_never_goes_back),
         cmocka_unit_test(large_arrays_are_not_read_when_opened),

@@ -99,6 +99,11 @@ static const struct mistake {
     {{.name = "9lives", .kind = PARAM_BOOL},
      "parameter '9lives': a name has 1 to 64 letters, digits, '_', '-' or '.' and starts with a letter or "
      "'_'"},
+    {{.name = "h\xe9", .kind = PARAM_BOOL},
+     "parameter 'h\xe9': a name has 1 to 64 letters, digits, '_', '-' or '.' and starts with a letter or "
+     "'_'"},
+    {{.name = "-x", .kind = PARAM_BOOL},
+     "parameter '-x': a name has 1 to 64 letters, digits, '_', '-' or '.' and starts with a letter or '_'"},
     {{.name = "two words", .kind = PARAM_BOOL},
      "parameter 'two words': a name has 1 to 64 letters, digits, '_', '-' or '.' and starts with a letter or "
      "'_'"},
