@@ -55,7 +55,11 @@ wn_status wn_study_open(const char *store, const char *name, const wn_space *spa
                         const wn_study_options *options, wn_study **out, char why[WN_WHY_MAX])
 {
     struct err err = {0};
-    if (!out) return WN_EINVAL;
+    if (!out) {
+        wn_status refused = wni_fail(&err, WN_EINVAL, "out is NULL");
+        wni_tell_why(why, &err);
+        return refused;
+    }
     *out = wni_new(wn_study, 1);
     wn_status st = *out ? open_study(&(*out)->study, store, name, space, options, &err) : wni_fail_memory(&err);
     if (st) {

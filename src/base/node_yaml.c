@@ -245,7 +245,6 @@ wn_status wni_yaml_parse(struct document *doc, const char *name, const char *tex
         st = wni_fail_memory(err);
         goto out;
     }
-    yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
     yaml_parser_set_input_string(&parser, (const unsigned char *)b.text, b.length);
     st = run(&b, &parser);
     yaml_parser_delete(&parser);

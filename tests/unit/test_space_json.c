@@ -313,6 +313,8 @@ static void test_mistakes_of_sense_have_their_place(void **state)
                    "1:32: parameter 'a': log scale needs values that are numbers\n");
     check_problems("- {name: a, type: bool}\n- {name: b, type: bool}\n- {name: a, type: bool}\n",
                    "3:10: parameter 'a': declared twice\n");
+    check_problems("- {name: a, type: bool}\n- {name: a, type: int, min: 2, max: 1}\n",
+                   "2:10: parameter 'a': declared twice\n");
     check_problems("9lives: {type: bool}\n",
                    "1:1: parameter '9lives': a name has 1 to 64 letters, digits, '_', '-' or '.' and "
                    "starts with a letter or '_'\n");
