@@ -199,25 +199,30 @@ void wni_read_decisions(struct reader *r)
     wni_buf_release(&options);
 }
 
+static void tell_refusal(struct reader *r, wn_status st, const char *key, const struct err *err)
+{
+    const struct node *method = wni_node_get(r->root, "method");
+    if (st == WN_ENOMEM) r->problems->failed = true;
+    if (st < 0) wni_problem(r->problems, method ? method : wni_node_get(r->root, key), "%s", err->text);
+}
+
 /* Some combinations are only refused when they meet: a grid over a space that is too large, rungs outside the
  * range. */
 void wni_check_decisions(struct reader *r)
 {
     struct studyfile *study = r->study;
-    struct sched_env sched_env = {(uint64_t)study->seed, study->resource.min, study->resource.max};
-    struct search_env search_env = {&study->space, (uint64_t)study->seed, study->scheduler->stops_early};
+    uint64_t seed = (uint64_t)study->seed;
+    struct sched_env sched_env = {
+        .seed = seed, .min_resource = study->resource.min, .max_resource = study->resource.max};
+    struct search_env search_env = {
+        .space = &study->space, .seed = seed, .partial = study->scheduler->stops_early};
     struct scheduler scheduler = {0};
     struct searcher searcher = {0};
     struct err err = {0};
-    const char *keys[] = {"scheduler", "searcher"};
-    const struct node *at = wni_node_get(r->root, "method");
-    wn_status st[] = {wni_scheduler_open(&scheduler, study->scheduler, study->options, &sched_env, &err),
-                      WN_OK};
-    if (!st[0]) st[1] = wni_searcher_open(&searcher, study->searcher, study->options, &search_env, &err);
-    for (int i = 0; i < 2; i++) {
-        if (st[i] == WN_ENOMEM) r->problems->failed = true;
-        if (st[i] < 0) wni_problem(r->problems, at ? at : wni_node_get(r->root, keys[i]), "%s", err.text);
-    }
+    wn_status st = wni_scheduler_open(&scheduler, study->scheduler, study->options, &sched_env, &err);
+    tell_refusal(r, st, "scheduler", &err);
+    st = wni_searcher_open(&searcher, study->searcher, study->options, &search_env, &err);
+    tell_refusal(r, st, "searcher", &err);
     wni_searcher_release(&searcher);
     wni_scheduler_release(&scheduler);
 }
