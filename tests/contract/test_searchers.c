@@ -281,6 +281,41 @@ static void counts_enqueued_points_as_used(void **row)
     wni_space_release(&space);
 }
 
+/* Single-fidelity: values on the way to the end, and of trials that fail, are nobody's business. */
+static void learns_from_completed_trials_only(void **row)
+{
+    struct space space;
+    struct err err = {0};
+    mixed_space(&space);
+    struct study_setup setup = setup_for(*row, &modes[1], &space, 6);
+    struct world world = world_for(6, 1, 0);
+    struct rig rigs[2];
+    for (int k = 0; k < 2; k++) {
+        rig_open(&rigs[k], &setup, &world);
+        struct study *s = &rigs[k].study;
+        for (int i = 0; i < 50; i++) {
+            struct handout job;
+            wn_decision decision;
+            CHECK_OK(wni_study_ask(s, 0, &job, &err), err);
+            double value = job.config[0] + job.config[1];
+            if (i % 3 == 2) { /* left running, or failed: the two studies hear different things */
+                CHECK_OK(wni_study_report(s, job.trial, 1, k ? -value : 9, 0, &decision, &err), err);
+                if (i % 2) CHECK_OK(wni_study_finish(s, job.trial, WN_FAILED, 0, &err), err);
+                continue;
+            }
+            CHECK_OK(wni_study_report(s, job.trial, 1, k ? -value : 9, 0, &decision, &err), err);
+            CHECK_OK(wni_study_report(s, job.trial, 4, value, 0, &decision, &err), err);
+            CHECK_OK(wni_study_finish(s, job.trial, WN_COMPLETE, 0, &err), err);
+        }
+    }
+    for (uint32_t t = 0; t < 50; t++)
+        check_same_config(&space, wni_history_config(&rigs[1].study.history, t),
+                          wni_history_config(&rigs[0].study.history, t), t);
+    rig_close(&rigs[0]);
+    rig_close(&rigs[1]);
+    wni_space_release(&space);
+}
+
 static void resumes_as_if_never_stopped(void **row)
 {
     struct space space;
@@ -359,6 +394,7 @@ static const struct property properties[] = {
     {"constant objective", constant_objective},
     {"uses up a finite space", uses_up_a_finite_space},
     {"counts enqueued points as used", counts_enqueued_points_as_used},
+    {"learns from completed trials only", learns_from_completed_trials_only},
     {"resumes as if never stopped", resumes_as_if_never_stopped},
     {"works with its defaults", works_with_its_defaults},
     {"options have bounds", options_have_bounds},

@@ -336,6 +336,7 @@ static void run_study(wn_study *study)
         INSIST(wn_study_ask(study, hand));
         assert_non_null(*hand);
     }
+    work(hands[0], 0); /* the others are in hand when the study is closed */
 }
 
 static void study_goes_on(void **row)

@@ -259,9 +259,10 @@ static void a_used_up_space_ends_the_run(void **state)
     (void)state;
     struct run r;
     open_run(&r, "fifo", "", 3, 5);
-    CHECK_OK(run(&r, (struct tuner_setup){.workers = 2}), r.err);
+    CHECK_OK(run(&r, (struct tuner_setup){.workers = 2, .charge = true}), r.err);
     CHECK_INT(count(&r, WN_COMPLETE), 5);
     CHECK_INT(r.result.reports, 15);
+    CHECK_INT(r.stage.charges, 6); /* asks: it takes no for an answer */
     wni_study_release(&r.study);
 }
 

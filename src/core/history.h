@@ -1,0 +1,109 @@
+/* history.h -- the event log, in memory, in columns.
+ *
+ * A study is an append-only sequence of events.  The history keeps all of them (so that it can be replayed)
+ * and what every decision wants to know without scanning: each trial's configuration, state and last value,
+ * the best so far, which configurations have been seen.  Values are minimised: a maximised metric is negated
+ * before it gets here.
+ *
+ * Memory per trial, d parameters, k reports: 8 d + 24 k + about 80 bytes.  Appending is O(1). */
+#ifndef WNI_CORE_HISTORY_H
+#define WNI_CORE_HISTORY_H
+
+#include "core/space.h"
+
+enum event_kind {
+    EVENT_ENQUEUE, /* a configuration waits to be asked */
+    EVENT_ASK,     /* trial proposed and handed out; it runs from here */
+    EVENT_REPORT,
+    EVENT_RESUME, /* a paused trial handed out again */
+    EVENT_FINISH, /* trial ended in `state`, PAUSED included */
+};
+
+struct event {
+    enum event_kind kind;
+    bool queued;     /* ASK: the configuration is the head of the queue */
+    wn_state state;  /* FINISH */
+    uint32_t trial;  /* not for ENQUEUE; for ASK the next unused number */
+    double resource; /* REPORT, > 0 */
+    double value;    /* REPORT; may be NaN or infinite: such a trial has failed */
+    const double
+        *config;  /* ENQUEUE, ASK; not a row of `configs` or, for ENQUEUE, of `queue`, which may move */
+    uint64_t saw; /* ASK: events the proposal was based on */
+    double time;  /* seconds since the study began; no decision looks at it */
+};
+
+enum { TRIAL_NONE = UINT32_MAX };
+
+struct history {
+    const struct space *space; /* outlives the history */
+
+    uint32_t *codes; /* one per event: kind and state in the top 4 bits, trial below */
+    size_t n_events, events_cap;
+
+    double *resources, *values; /* one per report, in order of arrival */
+    uint32_t *previous;         /* report before it of the same trial, +1; 0: none */
+    size_t n_reports, resources_cap, values_cap, previous_cap;
+
+    double *configs; /* one row of space->n per trial */
+    struct trial *trials;
+    size_t n_trials, configs_cap, trials_cap;
+
+    uint32_t *slots; /* seen configurations: open addressing, trial + 1, 0: free */
+    size_t n_slots, n_distinct;
+
+    double *queue; /* configurations waiting, rows of space->n; the head is queue_head */
+    size_t queue_head, n_queue, queue_cap;
+
+    size_t by_state[WN_CANCELLED + 1]; /* trials in each state */
+    double best_value;                 /* INFINITY before the first finite report */
+    size_t best_report;                /* index of the report that holds it */
+    uint32_t best_trial;               /* TRIAL_NONE before */
+    double total_resource;             /* sum over trials of the resource they reached */
+};
+
+struct trial {
+    uint64_t saw;
+    double asked, ended; /* times; ended is NAN while it runs */
+    uint32_t n_reports;
+    uint32_t last_arrival; /* newest report, +1; 0: none */
+    uint32_t furthest;     /* report at the largest resource (the newest of equals), +1: "the last value" */
+    uint8_t state;         /* wn_state */
+    uint8_t broken;        /* a report was not finite */
+};
+
+wn_status wni_history_init(struct history *h, const struct space *space, struct err *err);
+void wni_history_release(struct history *h);
+
+/* Whether the event may happen now: known trial, legal state, resource above 0, configuration of the space.
+ */
+wn_status wni_history_check(const struct history *h, const struct event *e, struct err *err);
+/* Makes room, so that wni_history_append() of this event cannot fail. */
+wn_status wni_history_reserve(struct history *h, const struct event *e, struct err *err);
+/* Appends a checked event for which room was made. */
+void wni_history_append(struct history *h, const struct event *e);
+
+/* Reads the log back, oldest first, while it may grow.  `time` is kept for ASK and for the FINISH that no
+ * event of the trial can follow (not PAUSED, not LOST); it comes back as NAN elsewhere. */
+struct history_cursor {
+    size_t event, report, queued; /* next of each */
+};
+bool wni_history_next(const struct history *h, struct history_cursor *at, struct event *out);
+
+/* Whether this configuration was ever asked. */
+bool wni_history_seen(const struct history *h, const double *config);
+
+static inline const double *wni_history_config(const struct history *h, uint32_t trial)
+{
+    return h->configs + (size_t)trial * h->space->n;
+}
+
+/* The last value of a trial and the resource it belongs to; false when it has none that is finite, or failed.
+ */
+bool wni_history_last(const struct history *h, uint32_t trial, double *value, double *resource);
+
+static inline bool wni_state_is_final(wn_state state)
+{
+    return state >= WN_COMPLETE;
+}
+
+#endif
