@@ -197,7 +197,7 @@ static void write_script(const struct illustration *setup, struct buf *script)
         "set title 'Samples of f(x) ~ N(0, ρ(x)²), ρ(x) = sin(x)² + 0.3' offset 0,-0.6 noenhanced\n"
         "plot 'illustration-samples.csv' every ::1 using 1:2 with points pt 7 ps 0.25 lc rgb '%s'\n"
         "set yrange [-2.2:2.2]\n"
-                   "set title 'Predicted quantiles and Thompson draws (triangle: proposed)' "
+        "set title 'Predicted quantiles and Thompson draws (triangle: proposed)' "
         "offset 0,-0.6 noenhanced\n"
         "plot for [j=2:%d] 'illustration-quantiles.csv' every ::1 using 1:j with lines lw 1 lc rgb '%s', \\\n"
         "     'illustration-draws.csv' every ::1 using 1:2 with points pt 7 ps 0.3 lc rgb '%s', \\\n"

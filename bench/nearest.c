@@ -27,7 +27,8 @@ struct nearest {
     bool declared; /* numbers enter in their declared scale */
     size_t width;  /* columns of the standardised table */
     size_t n_rows;
-    double *blocks; /* [row / 8][column][row % 8]; rows past the end are infinitely far away */
+    double *configs; /* the rows as configurations of the space */
+    double *blocks;  /* [row / 8][column][row % 8]; rows past the end are infinitely far away */
     double *mean, *deviation;
 };
 
@@ -35,6 +36,7 @@ static void close_nearest(struct blackbox *base)
 {
     struct nearest *n = (struct nearest *)base;
     wni_curves_release(&n->curves);
+    free(n->configs);
     free(n->blocks);
     free(n->mean);
     free(n->deviation);
@@ -121,8 +123,14 @@ static void read_curve(const struct blackbox *base, void *state, size_t level, d
     wni_curves_read(&((const struct nearest *)base)->curves, state, level, value, seconds);
 }
 
+static void row_config(const struct blackbox *base, size_t row, double *config)
+{
+    const double *from = ((const struct nearest *)base)->configs + row * base->space.n;
+    memcpy(config, from, base->space.n * sizeof *config);
+}
+
 static const struct blackbox_ops nearest_ops = {
-    .open_curve = open_curve, .read_curve = read_curve, .close = close_nearest};
+    .open_curve = open_curve, .read_curve = read_curve, .row_config = row_config, .close = close_nearest};
 
 /* ---- opening ---- */
 
@@ -151,20 +159,35 @@ static wn_status measure_width(struct nearest *n, struct err *err)
 }
 
 struct rows {
-    double *items; /* row-major, n->width each */
-    size_t n, cap;
+    double *items;   /* row-major, n->width each */
+    double *configs; /* likewise, space->n each */
+    size_t n, cap, configs_cap;
 };
+
+/* The value of the space nearest to what stands in the table: a float is rounded to its grid. */
+static double nearest_value(const struct param *p, double x)
+{
+    if (!p->numbers) return wni_param_nearest(p, x);
+    size_t best = 0;
+    for (size_t k = 1; k < p->count; k++)
+        if (fabs(p->numbers[k] - x) < fabs(p->numbers[best] - x)) best = k;
+    return (double)best;
+}
 
 /* Checks a row of numbers and appends its coordinates. */
 static wn_status append_row(const struct nearest *n, const struct csv *csv, const double *row,
                             struct rows *rows, struct err *err)
 {
     const struct space *space = &n->box.base.space;
-    if (!wni_reserve((void **)&rows->items, &rows->cap, (rows->n + 1) * n->width, sizeof *rows->items))
+    size_t n_rows = rows->n + 1;
+    if (!wni_reserve((void **)&rows->items, &rows->cap, n_rows * n->width, sizeof *rows->items) ||
+        !wni_reserve((void **)&rows->configs, &rows->configs_cap, n_rows * space->n, sizeof *rows->configs))
         return wni_fail_memory(err);
-    double *out = rows->items + rows->n++ * n->width;
+    double *out = rows->items + rows->n * n->width, *config = rows->configs + rows->n * space->n;
+    rows->n = n_rows;
     for (size_t i = 0; i < space->n; i++) {
         const struct param *p = &space->params[i];
+        config[i] = nearest_value(p, row[i]);
         if (n->declared && p->scale == WN_LOG && !(row[i] > 0))
             return wni_fail(err, WN_EINVAL, "%s:%zu: '%s' has a log scale but is %.15g", csv->path,
                             csv->row_line, p->name, row[i]);
@@ -224,7 +247,9 @@ static wn_status build(struct nearest *n, const char *path, struct err *err)
     struct rows rows = {0};
     wn_status st = read_rows(n, path, &rows, err);
     if (st) goto out;
-    n->n_rows = rows.n;
+    n->n_rows = n->box.base.n_rows = rows.n;
+    n->configs = rows.configs;
+    rows.configs = NULL;
     n->mean = wni_new(double, n->width);
     n->deviation = wni_new(double, n->width);
     n->blocks = wni_new(double, wni_size_mul(rows.n + BLOCK, n->width));
@@ -236,6 +261,7 @@ static wn_status build(struct nearest *n, const char *path, struct err *err)
     fill_blocks(n, &rows);
 out:
     free(rows.items);
+    free(rows.configs);
     return st;
 }
 

@@ -44,8 +44,13 @@ static void read_curve(const struct blackbox *base, void *state, size_t level, d
     wni_curves_read(&((const struct table *)base)->curves, state, level, value, seconds);
 }
 
+static void row_config(const struct blackbox *base, size_t row, double *config)
+{
+    wni_config_at(&base->space, row, config); /* every configuration was run; any order will do */
+}
+
 static const struct blackbox_ops table_ops = {
-    .open_curve = open_curve, .read_curve = read_curve, .close = close_table};
+    .open_curve = open_curve, .read_curve = read_curve, .row_config = row_config, .close = close_table};
 
 /* ---- opening ---- */
 
@@ -121,6 +126,7 @@ static wn_status open_table(const struct task *task, const struct family *family
     if (!st) st = build_index(t, configs, err);
     if (!st) st = wni_curves_open(&t->curves, &t->box, task, family, (size_t)t->box.base.space.size, err);
     t->box.base.curve_size = sizeof(struct curve);
+    t->box.base.n_rows = (size_t)t->box.base.space.size;
     if (st)
         close_table(&t->box.base);
     else

@@ -74,6 +74,10 @@ wn_status wni_arg_number(const struct args *args, const char *name, double min, 
 wn_status wni_arg_count(const struct args *args, const char *name, uint64_t min, uint64_t max, uint64_t *out,
                         struct err *err);
 
+struct blackbox;
+/* Opens the task that --task names in the folders of --data.  The caller closes it. */
+wn_status wni_open_task_option(const struct args *args, struct blackbox **out, struct err *err);
+
 /* ---- output ---- */
 
 /* "winnow: message" on stderr; returns the exit code that fits the status. */

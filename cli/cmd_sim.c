@@ -7,7 +7,6 @@
 
 #include "base/mem.h"
 #include "bench/simrun.h"
-#include "bench/tasks.h"
 #include "cli/progress.h"
 
 #include <math.h>
@@ -334,20 +333,10 @@ static wn_status simulate(const struct args *args, const struct blackbox *box, s
 static int run(struct args *args)
 {
     struct err err = {0};
-    struct buf path = {0};
-    struct task_list list;
     struct blackbox *box = NULL;
-    if (!wni_arg(args, "task")) {
-        wni_fail(&err, WN_EINVAL, "sim: --task is missing; 'winnow tasks' lists them");
-        return wni_complain(&err, WN_EINVAL);
-    }
-    wni_data_path(wni_arg(args, "data"), &path);
-    wn_status st = wni_tasks_find(&list, wni_buf_text(&path), &err);
-    if (!st) st = wni_task_open(&list, wni_arg(args, "task"), &box, &err);
+    wn_status st = wni_open_task_option(args, &box, &err);
     if (!st) st = simulate(args, box, &err);
     if (box) box->ops->close(box);
-    wni_tasks_release(&list);
-    wni_buf_release(&path);
     return st ? wni_complain(&err, st) : EXIT_DONE;
 }
 

@@ -27,7 +27,8 @@ static wn_study *open_study(void)
 
     wn_study *study;
     char why[WN_WHY_MAX];
-    if (wn_study_open("memory:", "branin", space, &options, &study, why) != WN_OK) fprintf(stderr, "%s\n", why);
+    if (wn_study_open("memory:", "branin", space, &options, &study, why) != WN_OK)
+        fprintf(stderr, "%s\n", why);
     wn_space_free(space); /* the study has its own copy */
     return study;         /* NULL when opening failed */
 }
@@ -46,7 +47,8 @@ int main(void)
 
     wn_trial_info best;
     char *config;
-    if (wn_study_best(study, &best) != WN_OK || wn_study_config(study, best.number, &config) != WN_OK) return 1;
+    if (wn_study_best(study, &best) != WN_OK || wn_study_config(study, best.number, &config) != WN_OK)
+        return 1;
     printf("%lld trials\n", (long long)wn_study_trials(study));
     printf("best value %.4f (the minimum is 0.3979)\n", best.value);
     printf("found by trial %lld: %s\n", (long long)best.number, config);

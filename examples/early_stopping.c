@@ -1,7 +1,8 @@
 /* early_stopping.c -- stop training runs that are not worth it, with ASHA.
  *
- * Every epoch is reported, and the answer says whether to go on.  The loop obeys and ends each trial with WN_COMPLETE;
- * the study knows by itself which ones were stopped.  What is saved: most runs end after a few epochs.
+ * Every epoch is reported, and the answer says whether to go on.  The loop obeys and ends each trial with
+ * WN_COMPLETE; the study knows by itself which ones were stopped.  What is saved: most runs end after a few
+ * epochs.
  *
  *     cc early_stopping.c -lwinnow -lm && ./a.out */
 #include <winnow.h>
@@ -11,7 +12,8 @@
 
 enum { TRIALS = 100, EPOCHS = 81 };
 
-/* Stands for a training run: the loss after some epochs.  A learning rate near 0.01 and many units end lowest. */
+/* Stands for a training run: the loss after some epochs.  A learning rate near 0.01 and many units end
+ * lowest. */
 static double loss_after(int epoch, double learning_rate, double units)
 {
     double off = log10(learning_rate) + 2;
@@ -63,12 +65,14 @@ int main(void)
         return 1;
     }
     wn_trial *trial;
-    for (int i = 0; i < TRIALS && wn_study_ask(study, &trial) == WN_OK; i++) train(trial);
+    for (int i = 0; i < TRIALS && wn_study_ask(study, &trial) == WN_OK; i++)
+        train(trial);
 
     wn_trial_info best;
     look_back(study);
     if (wn_study_best(study, &best) == WN_OK)
-        printf("best loss %.4f after %.0f epochs, trial %lld\n", best.value, best.resource, (long long)best.number);
+        printf("best loss %.4f after %.0f epochs, trial %lld\n", best.value, best.resource,
+               (long long)best.number);
     wn_study_close(study);
     return 0;
 }

@@ -1,7 +1,7 @@
 /* enqueue.c -- start from configurations you already know.
  *
- * What worked last time is tried first, in the order given; what a configuration leaves out is drawn at random.  A value
- * outside the space is refused with a message instead of being bent into it.
+ * What worked last time is tried first, in the order given; what a configuration leaves out is drawn at
+ * random.  A value outside the space is refused with a message instead of being bent into it.
  *
  *     cc enqueue.c -lwinnow && ./a.out */
 #include <winnow.h>
@@ -11,8 +11,8 @@
 
 static const char *const known[] = {
     "{\"lr\": 0.01, \"optimizer\": \"sgd\", \"nesterov\": true}", /* last month's best */
-    "{\"lr\": 0.001, \"optimizer\": \"adam\"}",                  /* a colleague's; nesterov is left open */
-    "{\"lr\": 5, \"optimizer\": \"adam\"}",                      /* a typing error */
+    "{\"lr\": 0.001, \"optimizer\": \"adam\"}",                   /* a colleague's; nesterov is left open */
+    "{\"lr\": 5, \"optimizer\": \"adam\"}",                       /* a typing error */
 };
 
 /* Stands for a training run. */
@@ -20,7 +20,8 @@ static double error_of(wn_trial *trial)
 {
     double lr = wn_trial_float(trial, "lr"), best_lr = 0.004;
     double penalty = strcmp(wn_trial_string(trial, "optimizer"), "adam") ? 0.02 : 0;
-    return 0.08 + (lr > best_lr ? lr - best_lr : best_lr - lr) + penalty - (wn_trial_bool(trial, "nesterov") ? 0.001 : 0);
+    return 0.08 + (lr > best_lr ? lr - best_lr : best_lr - lr) + penalty -
+           (wn_trial_bool(trial, "nesterov") ? 0.001 : 0);
 }
 
 int main(void)
@@ -32,7 +33,8 @@ int main(void)
 
     wn_study *study;
     char why[WN_WHY_MAX];
-    wn_status status = wn_study_open("memory:", "known", space, NULL, &study, why); /* NULL: random search, seed 0 */
+    wn_status status =
+        wn_study_open("memory:", "known", space, NULL, &study, why); /* NULL: random search, seed 0 */
     wn_space_free(space);
     if (status != WN_OK) {
         fprintf(stderr, "%s\n", why);
@@ -49,7 +51,8 @@ int main(void)
         wn_trial_finish(trial, WN_COMPLETE);
     }
     wn_trial_info best;
-    if (wn_study_best(study, &best) == WN_OK) printf("best error %.4f, trial %lld\n", best.value, (long long)best.number);
+    if (wn_study_best(study, &best) == WN_OK)
+        printf("best error %.4f, trial %lld\n", best.value, (long long)best.number);
     wn_study_close(study);
     return 0;
 }

@@ -1,8 +1,8 @@
 /* promotion.c -- pause trials and go on with the best of them, from checkpoints.
  *
- * Under "asha-promotion" a trial is told to pause at each rung.  Its checkpoint is kept, here in an array, and when the
- * trial turns out to be among the best third it is handed out again: wn_trial_resumed_from() says where it was.  Nothing is
- * trained twice.
+ * Under "asha-promotion" a trial is told to pause at each rung.  Its checkpoint is kept, here in an array,
+ * and when the trial turns out to be among the best third it is handed out again: wn_trial_resumed_from()
+ * says where it was.  Nothing is trained twice.
  *
  *     cc promotion.c -lwinnow && ./a.out */
 #include <winnow.h>
@@ -19,8 +19,8 @@ struct checkpoint {
 static struct checkpoint checkpoints[TRIALS_MAX];
 static int epochs_trained, resumed;
 
-/* A step down the long valley of (x - 1)^2 + 25 (y - 1)^2: too small a learning rate does not arrive, too large a one
- * bounces off the walls. */
+/* A step down the long valley of (x - 1)^2 + 25 (y - 1)^2: too small a learning rate does not arrive, too
+ * large a one bounces off the walls. */
 static double train_one_epoch(struct checkpoint *c, double learning_rate)
 {
     c->x -= learning_rate * 2 * (c->x - 1);
@@ -33,7 +33,8 @@ static double train_one_epoch(struct checkpoint *c, double learning_rate)
 static void run(wn_trial *trial)
 {
     struct checkpoint model = checkpoints[wn_trial_number(trial)]; /* zero for a new trial: untrained */
-    if (wn_trial_resumed_from(trial) != model.epoch) puts("the checkpoint is not from where the trial stopped");
+    if (wn_trial_resumed_from(trial) != model.epoch)
+        puts("the checkpoint is not from where the trial stopped");
     if (model.epoch > 0) resumed++;
 
     wn_decision next = WN_CONTINUE;
@@ -74,14 +75,17 @@ int main(void)
         return 1;
     }
     wn_trial *trial;
-    while (epochs_trained < BUDGET && wn_study_trials(study) < TRIALS_MAX && wn_study_ask(study, &trial) == WN_OK)
+    while (epochs_trained < BUDGET && wn_study_trials(study) < TRIALS_MAX &&
+           wn_study_ask(study, &trial) == WN_OK)
         run(trial);
 
-    printf("%d epochs in %lld trials, %d times resumed\n", epochs_trained, (long long)wn_study_trials(study), resumed);
+    printf("%d epochs in %lld trials, %d times resumed\n", epochs_trained, (long long)wn_study_trials(study),
+           resumed);
     count_states(study);
     wn_trial_info best;
     if (wn_study_best(study, &best) == WN_OK)
-        printf("best loss %.3g after %.0f epochs, trial %lld\n", best.value, best.resource, (long long)best.number);
+        printf("best loss %.3g after %.0f epochs, trial %lld\n", best.value, best.resource,
+               (long long)best.number);
     wn_study_close(study);
     return 0;
 }

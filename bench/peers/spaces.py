@@ -31,6 +31,8 @@ class Param:
         if self.kind == "choice":
             known = {str(v): v for v in self.values}
             return np.array([known[w] for w in words])
+        if self.kind == "grid":
+            return np.array([min(self.values, key=lambda v: abs(v - float(w))) for w in words])
         return np.array([int(w) if self.kind == "int" else float(w) for w in words])
 
     def unit(self, column):

@@ -61,7 +61,8 @@ wn_status wn_study_open(const char *store, const char *name, const wn_space *spa
         return refused;
     }
     *out = wni_new(wn_study, 1);
-    wn_status st = *out ? open_study(&(*out)->study, store, name, space, options, &err) : wni_fail_memory(&err);
+    wn_status st =
+        *out ? open_study(&(*out)->study, store, name, space, options, &err) : wni_fail_memory(&err);
     if (st) {
         free(*out);
         *out = NULL;

@@ -25,6 +25,7 @@ struct blackbox {
     double limit_seconds;
     double best, worst; /* of the whole black box, as reported (not negated); NAN: not known */
     size_t curve_size;  /* bytes of a curve being read, see below */
+    size_t n_rows;      /* configurations that were really run; 0: any is as good as another */
 };
 
 struct blackbox_ops {
@@ -36,6 +37,9 @@ struct blackbox_ops {
     /* Value (as the user sees it, NAN: diverged) and seconds since the start at levels[level].  Levels may be
      * read in any order. */
     void (*read_curve)(const struct blackbox *box, void *curve, size_t level, double *value, double *seconds);
+    /* Configuration number `row` of those that were run, as the nearest one of the space.  NULL: n_rows is 0.
+     */
+    void (*row_config)(const struct blackbox *box, size_t row, double *config);
     void (*close)(struct blackbox *box); /* frees the box itself too */
 };
 

@@ -1,12 +1,14 @@
-/* qr.c -- quantile regression and Thompson sampling: the searchers `qr` and `cqr` (Salinas, Golebiowski, Klein, Seeger, Archambeau:
- * "Optimizing Hyperparameters with Conformal Quantile Regression", ICML 2023).
+/* qr.c -- quantile regression and Thompson sampling: the searchers `qr` and `cqr` (Salinas, Golebiowski,
+ * Klein, Seeger, Archambeau: "Optimizing Hyperparameters with Conformal Quantile Regression", ICML 2023).
  *
- * Fit m conditional quantiles of the observations; draw candidates from the space and, independently for each, one of the m levels;
- * propose the candidate whose drawn quantile is lowest.  Where the model is unsure its quantiles are far apart, so a
- * lucky draw is low: that is the exploration.  cqr corrects the quantiles conformally first.
+ * Fit m conditional quantiles of the observations; draw candidates from the space and, independently for
+ * each, one of the m levels; propose the candidate whose drawn quantile is lowest.  Where the model is unsure
+ * its quantiles are far apart, so a lucky draw is low: that is the exploration.  cqr corrects the quantiles
+ * conformally first.
  *
- * Differs from the authors' released code as the paper and docs/adr/0008 say: all pairs of levels are corrected, with the finite-sample term of
- * the theory; both searchers have the same trees; evaluated and pending configurations are not proposed again.
+ * Differs from the authors' released code as the paper and docs/adr/0008 say: all pairs of levels are
+ * corrected, with the finite-sample term of the theory; both searchers have the same trees; evaluated and
+ * pending configurations are not proposed again.
  *
  * Failed trials are not part of the fit, but their configurations count as seen. */
 #include "search/search.h"
@@ -33,16 +35,20 @@ struct qr {
     struct arena arena;
 };
 
-#define QR_OPTIONS                                                                                                                \
-    OPT_INT(struct qr, levels, 4, 2, QUANTILE_LEVELS_MAX, "quantile levels m; level j is j/(m+1)"),                                 \
-        OPT_INT(struct qr, trees, 100, 1, 10000, "trees of each level"),                                                          \
-        OPT_INT(struct qr, depth, 3, 1, FOREST_DEPTH_MAX, "depth of a tree"),                                                     \
-        OPT_REAL(struct qr, rate, 0.1, 1e-6, 1, "learning rate"),                                                                 \
-        OPT_INT(struct qr, candidates, 2000, 1, 10000000, "configurations scored for each suggestion"),                           \
-        OPT_INT(struct qr, max_fit, 1000, 8, PINBALL_ROWS_MAX, "observations fitted at most; beyond that a random subset"),       \
-        OPT_INT(struct qr, initial, 5, 1, 1000000, "observed trials before the first model; random until then"),                  \
-        OPT_BOOL(struct qr, duplicates, false, "propose configurations again that were asked before, as the paper does"),         \
-        OPT_BOOL(struct qr, normalize, false, "replace values by normal scores of their ranks before the fit")
+#define QR_OPTIONS                                                                                           \
+    OPT_INT(struct qr, levels, 4, 2, QUANTILE_LEVELS_MAX, "quantile levels m; level j is j/(m+1)"),          \
+        OPT_INT(struct qr, trees, 100, 1, 10000, "trees of each level"),                                     \
+        OPT_INT(struct qr, depth, 3, 1, FOREST_DEPTH_MAX, "depth of a tree"),                                \
+        OPT_REAL(struct qr, rate, 0.1, 1e-6, 1, "learning rate"),                                            \
+        OPT_INT(struct qr, candidates, 2000, 1, 10000000, "configurations scored for each suggestion"),      \
+        OPT_INT(struct qr, max_fit, 1000, 8, PINBALL_ROWS_MAX,                                               \
+                "observations fitted at most; beyond that a random subset"),                                 \
+        OPT_INT(struct qr, initial, 5, 1, 1000000,                                                           \
+                "observed trials before the first model; random until then"),                                \
+        OPT_BOOL(struct qr, duplicates, false,                                                               \
+                 "propose configurations again that were asked before, as the paper does"),                  \
+        OPT_BOOL(struct qr, normalize, false,                                                                \
+                 "replace values by normal scores of their ranks before the fit")
 
 static const struct opt_def qr_opts[] = {QR_OPTIONS, OPT_END};
 static const struct opt_def cqr_opts[] = {
@@ -89,20 +95,23 @@ static wn_status choose_trials(struct qr *q, const struct history *h, struct rng
     uint32_t n = (uint32_t)o->n, k = (uint32_t)q->max_fit, *drawn = arena_new(&q->arena, uint32_t, k);
     if (!drawn) return WN_ENOMEM;
     wni_rng_sample(rng, n, k, drawn);
-    for (uint32_t i = 0; i < k; i++) drawn[i] = all[drawn[i]];
+    for (uint32_t i = 0; i < k; i++)
+        drawn[i] = all[drawn[i]];
     o->trials = drawn;
     o->n = k;
     return WN_OK;
 }
 
-/* Normal scores: the r-th of n values becomes the (r - 1/2)/n quantile of the standard normal; ties share theirs. */
+/* Normal scores: the r-th of n values becomes the (r - 1/2)/n quantile of the standard normal; ties share
+ * theirs. */
 static wn_status normal_scores(struct arena *arena, double *y, size_t n)
 {
     double *ranks = arena_new(arena, double, n);
     uint32_t *work = arena_new(arena, uint32_t, 2 * n);
     if (!ranks || !work) return WN_ENOMEM;
     wni_ranks_average(y, n, ranks, work);
-    for (size_t i = 0; i < n; i++) y[i] = wni_normal_quantile((ranks[i] - 0.5) / (double)n);
+    for (size_t i = 0; i < n; i++)
+        y[i] = wni_normal_quantile((ranks[i] - 0.5) / (double)n);
     return WN_OK;
 }
 
@@ -122,7 +131,12 @@ static wn_status gather(struct qr *q, const struct history *h, struct observatio
 static wn_status fit(struct qr *q, const struct observations *o, struct rng *rng)
 {
     struct quantile_options options = {
-        .boost = {.trees = q->trees, .depth = q->depth, .rate = q->rate, .min_leaf = 1, .row_share = 1, .column_share = 1},
+        .boost = {.trees = q->trees,
+                  .depth = q->depth,
+                  .rate = q->rate,
+                  .min_leaf = 1,
+                  .row_share = 1,
+                  .column_share = 1},
         .levels = q->levels,
         .conformal = q->conformal,
         .holdout = q->holdout,
@@ -163,8 +177,8 @@ static size_t draw_candidates(const struct qr *q, const struct history *h, struc
     return n;
 }
 
-/* Walking a whole space costs about as much as fitting; beyond this size it is not worth it (the unseen rest of a larger one is
- * found by the random fallback). */
+/* Walking a whole space costs about as much as fitting; beyond this size it is not worth it (the unseen rest
+ * of a larger one is found by the random fallback). */
 enum { ENUMERATE_MAX = 1 << 17 };
 
 static wn_status make_candidates(struct qr *q, const struct history *h, struct rng *rng, struct candidates *c)
@@ -172,12 +186,14 @@ static wn_status make_candidates(struct qr *q, const struct history *h, struct r
     const struct space *space = q->env->space;
     size_t capacity = (size_t)q->candidates + 1; /* one row more: where a rejected draw is written */
     uint64_t unseen = space->size - h->n_distinct;
-    c->configs = arena_new(&q->arena, double, capacity *space->n);
+    c->configs = arena_new(&q->arena, double, capacity * space->n);
     c->level = arena_new(&q->arena, uint8_t, capacity);
     if (!c->configs || !c->level) return WN_ENOMEM;
-    bool all = !q->duplicates && space->size && space->size <= ENUMERATE_MAX && unseen <= (uint64_t)q->candidates;
+    bool all =
+        !q->duplicates && space->size && space->size <= ENUMERATE_MAX && unseen <= (uint64_t)q->candidates;
     c->n = all ? enumerate_unseen(space, h, c->configs) : draw_candidates(q, h, rng, c->configs);
-    for (size_t i = 0; i < c->n; i++) c->level[i] = (uint8_t)wni_rng_below(rng, (uint64_t)q->levels);
+    for (size_t i = 0; i < c->n; i++)
+        c->level[i] = (uint8_t)wni_rng_below(rng, (uint64_t)q->levels);
     return WN_OK;
 }
 
@@ -194,7 +210,8 @@ static wn_status score_level(struct qr *q, const struct candidates *c, size_t j,
     double *rows = arena_new(&q->arena, double, n *width), *scores = arena_new(&q->arena, double, n);
     uint8_t *codes = arena_new(&q->arena, uint8_t, stride * width);
     if (!rows || !scores || !codes) return WN_ENOMEM;
-    for (size_t i = 0; i < n; i++) wni_encode_tree(space, c->configs + who[i] * space->n, rows + i * width);
+    for (size_t i = 0; i < n; i++)
+        wni_encode_tree(space, c->configs + who[i] * space->n, rows + i * width);
     wni_bins_encode(&q->model.bins, rows, n, codes, stride);
     wni_quantile_predict(&q->model, j, codes, stride, n, scores);
     for (size_t i = 0; i < n; i++) {
@@ -214,9 +231,12 @@ static wn_status suggest(void *self, const struct history *h, uint32_t trial, do
     struct candidates c;
     wni_arena_reset(&q->arena);
     if (choose_trials(q, h, &rng, &o)) return wni_fail_memory(err);
-    if (o.n < (size_t)q->initial || space->tree_width == 0) return wni_search_random(q->env, h, trial, config);
+    if (o.n < (size_t)q->initial || space->tree_width == 0)
+        return wni_search_random(q->env, h, trial, config);
     if (gather(q, h, &o) || fit(q, &o, &rng) || make_candidates(q, h, &rng, &c)) return wni_fail_memory(err);
-    if (c.n == 0) return wni_search_random(q->env, h, trial, config); /* every draw was a repeat: the space is nearly used up */
+    if (c.n == 0)
+        return wni_search_random(q->env, h, trial,
+                                 config); /* every draw was a repeat: the space is nearly used up */
     double best = INFINITY;
     size_t winner = SIZE_MAX;
     for (size_t j = 0; j < (size_t)q->levels; j++)

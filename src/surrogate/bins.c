@@ -1,7 +1,7 @@
 /* bins.c -- finds the cuts of each column and the order of its rows.
  *
- * Tuning data has few distinct values in most columns (categories, ordinals), so those are found with a short sorted list; only
- * a column with more than SHORT_LIST of them is sorted. */
+ * Tuning data has few distinct values in most columns (categories, ordinals), so those are found with a short
+ * sorted list; only a column with more than SHORT_LIST of them is sorted. */
 #include "surrogate/bins.h"
 
 #include "num/order.h"
@@ -17,7 +17,8 @@ static size_t few_distinct(const double *values, size_t n, double *distinct)
     size_t k = 0;
     for (size_t i = 0; i < n; i++) {
         size_t at = k;
-        while (at > 0 && distinct[at - 1] > values[i]) at--;
+        while (at > 0 && distinct[at - 1] > values[i])
+            at--;
         if (at > 0 && distinct[at - 1] == values[i]) continue;
         if (k == SHORT_LIST) return 0;
         memmove(distinct + at + 1, distinct + at, (k - at) * sizeof *distinct);
@@ -36,7 +37,8 @@ static double midpoint(double a, double b)
 
 static size_t cuts_between(const double *distinct, size_t k, double *cuts)
 {
-    for (size_t i = 0; i + 1 < k; i++) cuts[i] = midpoint(distinct[i], distinct[i + 1]);
+    for (size_t i = 0; i + 1 < k; i++)
+        cuts[i] = midpoint(distinct[i], distinct[i + 1]);
     return k - 1;
 }
 
@@ -47,7 +49,8 @@ static size_t quantile_cuts(const double *sorted, size_t n, double *cuts)
     for (size_t k = 1; k < BINS_MAX; k++) {
         size_t at = k * n / BINS_MAX;
         if (at <= last) continue;
-        while (at < n && sorted[at] == sorted[at - 1]) at++;
+        while (at < n && sorted[at] == sorted[at - 1])
+            at++;
         if (at == n) break;
         cuts[made++] = midpoint(sorted[at - 1], sorted[at]);
         last = at;
@@ -62,7 +65,8 @@ static size_t find_cuts(double *values, size_t n, double *cuts)
     if (k) return cuts_between(distinct, k, cuts);
     wni_sort(values, n);
     k = 1;
-    for (size_t i = 1; i < n; i++) k += values[i] != values[i - 1];
+    for (size_t i = 1; i < n; i++)
+        k += values[i] != values[i - 1];
     if (k > BINS_MAX) return quantile_cuts(values, n, cuts);
     size_t made = 0;
     for (size_t i = 1; i < n; i++)
@@ -91,11 +95,13 @@ uint8_t wni_bins_middle_cut(const struct bin_column *c, uint8_t below, uint8_t a
     return c->cuts[next] - middle < middle - c->cuts[next - 1] ? next : (uint8_t)(next - 1);
 }
 
-/* Rows in order of code (a counting sort), the ends of the runs, and each bin's smallest and largest value. */
+/* Rows in order of code (a counting sort), the ends of the runs, and each bin's smallest and largest value.
+ */
 static void order_rows(struct bin_column *c, const double *x, size_t n, size_t columns)
 {
     uint16_t next[BINS_MAX] = {0};
-    for (size_t i = 0; i < n; i++) next[c->codes[i]]++;
+    for (size_t i = 0; i < n; i++)
+        next[c->codes[i]]++;
     uint16_t sum = 0;
     for (uint32_t b = 0; b <= c->n_cuts; b++) {
         uint16_t count = next[b];
@@ -139,11 +145,13 @@ wn_status wni_bins_build(struct bins *bins, const double *x, size_t n, size_t co
     for (size_t j = 0; j < columns; j++) {
         struct bin_column *c = &bins->column[j];
         double cuts[BINS_MAX];
-        for (size_t i = 0; i < n; i++) values[i] = x[i * columns + j];
+        for (size_t i = 0; i < n; i++)
+            values[i] = x[i * columns + j];
         c->n_cuts = (uint32_t)find_cuts(values, n, cuts);
         if (!allocate_column(c, n, stride, arena)) return WN_ENOMEM;
         memcpy(c->cuts, cuts, c->n_cuts * sizeof *cuts);
-        for (size_t i = 0; i < n; i++) c->codes[i] = wni_bins_code(c, x[i * columns + j]);
+        for (size_t i = 0; i < n; i++)
+            c->codes[i] = wni_bins_code(c, x[i * columns + j]);
         order_rows(c, x + j, n, columns);
     }
     return WN_OK;
@@ -152,5 +160,6 @@ wn_status wni_bins_build(struct bins *bins, const double *x, size_t n, size_t co
 void wni_bins_encode(const struct bins *bins, const double *x, size_t m, uint8_t *out, size_t stride)
 {
     for (size_t j = 0; j < bins->columns; j++)
-        for (size_t i = 0; i < m; i++) out[j * stride + i] = wni_bins_code(&bins->column[j], x[i * bins->columns + j]);
+        for (size_t i = 0; i < m; i++)
+            out[j * stride + i] = wni_bins_code(&bins->column[j], x[i * bins->columns + j]);
 }

@@ -12,7 +12,7 @@ wn_status wni_forest_init(struct forest *forest, int n_trees, int depth, struct 
     *forest = (struct forest){.n_trees = n_trees, .depth = depth};
     forest->features = arena_new(arena, uint16_t, n * n_splits);
     forest->cuts = arena_new(arena, uint8_t, n * n_splits);
-    forest->leaves = arena_new(arena, double, n * (n_splits + 1));
+    forest->leaves = arena_new(arena, double, n *(n_splits + 1));
     return forest->features && forest->cuts && forest->leaves ? WN_OK : WN_ENOMEM;
 }
 
@@ -27,7 +27,8 @@ const char *wni_simd_name(enum simd simd)
 static enum simd best_simd(void)
 {
 #if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512vl"))
         return SIMD_AVX512;
     if (__builtin_cpu_supports("avx2")) return SIMD_AVX2;
 #endif
@@ -54,14 +55,15 @@ typedef uint8_t byte_block __attribute__((vector_size(BINS_BLOCK)));
 #undef KERNEL_TARGET
 
 #if defined(__x86_64__)
-#define KERNEL(name) name##_avx2
+#define KERNEL(name)  name##_avx2
 #define KERNEL_TARGET __attribute__((target("avx2")))
 #include "surrogate/forest_kernel.inc"
 #undef KERNEL
 #undef KERNEL_TARGET
 #endif
 
-static void predict_block(const struct forest *f, const uint8_t *block, size_t stride, double *sums, enum simd simd)
+static void predict_block(const struct forest *f, const uint8_t *block, size_t stride, double *sums,
+                          enum simd simd)
 {
 #if defined(__x86_64__)
     if (simd >= SIMD_AVX2) { /* the look-ups decide the speed: 512 bits would not help */
@@ -73,7 +75,8 @@ static void predict_block(const struct forest *f, const uint8_t *block, size_t s
     predict_block_plain(f, block, stride, sums);
 }
 
-void wni_forest_predict(const struct forest *forest, const uint8_t *codes, size_t stride, size_t m, double *out, enum simd simd)
+void wni_forest_predict(const struct forest *forest, const uint8_t *codes, size_t stride, size_t m,
+                        double *out, enum simd simd)
 {
     assert(stride % BINS_BLOCK == 0 && m <= stride);
     for (size_t at = 0; at < m; at += BINS_BLOCK) {

@@ -1,7 +1,8 @@
 /* newton.c -- second-order boosting over histograms.
  *
- * A node's rows are a contiguous range of one index array, split in place as the tree grows.  For each column the node's
- * derivatives are summed by code; a bit per occupied code says where to look, so a small node costs its rows, not 256 bins. */
+ * A node's rows are a contiguous range of one index array, split in place as the tree grows.  For each column
+ * the node's derivatives are summed by code; a bit per occupied code says where to look, so a small node
+ * costs its rows, not 256 bins. */
 #include "surrogate/newton.h"
 
 #include "num/portable.h"
@@ -59,7 +60,8 @@ static double score(const struct fit *f, struct sums s)
 
 static bool allowed(const struct fit *f, struct sums s)
 {
-    return s.n >= (uint32_t)f->options->boost.min_leaf && s.h >= f->options->min_child_weight && s.h + f->options->lambda > 0;
+    return s.n >= (uint32_t)f->options->boost.min_leaf && s.h >= f->options->min_child_weight &&
+           s.h + f->options->lambda > 0;
 }
 
 /* ---- splitting a node ---- */
@@ -78,14 +80,15 @@ static void fill_bins(struct fit *f, struct range node, const uint8_t *codes, ui
     }
 }
 
-static void consider(const struct fit *f, struct sums left, struct sums total, double parent, size_t feature, unsigned code,
-                     unsigned above, struct best_split *best)
+static void consider(const struct fit *f, struct sums left, struct sums total, double parent, size_t feature,
+                     unsigned code, unsigned above, struct best_split *best)
 {
     struct sums right = subtract(total, left);
     if (!allowed(f, left) || !allowed(f, right)) return;
     double gain = score(f, left) + score(f, right) - parent;
     if (gain <= best->gain) return;
-    *best = (struct best_split){.gain = gain, .feature = feature, .cut = (uint8_t)code, .above = (uint8_t)above};
+    *best =
+        (struct best_split){.gain = gain, .feature = feature, .cut = (uint8_t)code, .above = (uint8_t)above};
 }
 
 static void search_column(struct fit *f, struct range node, size_t feature, struct sums total, double parent,
@@ -175,17 +178,20 @@ static void draw_sample(struct fit *f, struct rng *rng)
 {
     const struct boost_options *o = &f->options->boost;
     f->n_rows = f->bins->n;
-    for (size_t i = 0; i < f->n_rows; i++) f->rows[i] = (uint16_t)i;
+    for (size_t i = 0; i < f->n_rows; i++)
+        f->rows[i] = (uint16_t)i;
     if (o->row_share < 1) {
         f->n_rows = (size_t)fmax(1, floor(o->row_share * (double)f->bins->n));
         wni_rng_sample(rng, (uint32_t)f->bins->n, (uint32_t)f->n_rows, f->drawn);
-        for (size_t i = 0; i < f->n_rows; i++) f->rows[i] = (uint16_t)f->drawn[i];
+        for (size_t i = 0; i < f->n_rows; i++)
+            f->rows[i] = (uint16_t)f->drawn[i];
     }
     if (!f->in_use) return;
     uint32_t k = (uint32_t)fmax(1, floor(o->column_share * (double)f->bins->columns));
     memset(f->in_use, 0, f->bins->columns);
     wni_rng_sample(rng, (uint32_t)f->bins->columns, k, f->drawn);
-    for (uint32_t i = 0; i < k; i++) f->in_use[f->drawn[i]] = 1;
+    for (uint32_t i = 0; i < k; i++)
+        f->in_use[f->drawn[i]] = 1;
 }
 
 /* Moves every row, sampled or not, by its leaf. */
@@ -197,7 +203,8 @@ static void step(struct fit *f, int tree)
     const double *leaves = f->forest->leaves + (size_t)tree * (n_splits + 1);
     for (size_t i = 0; i < f->bins->n; i++) {
         size_t at = 0;
-        while (at < n_splits) at = 2 * at + 1 + (f->bins->column[features[at]].codes[i] > cuts[at]);
+        while (at < n_splits)
+            at = 2 * at + 1 + (f->bins->column[features[at]].codes[i] > cuts[at]);
         f->margin[i] += leaves[at - n_splits];
     }
 }
@@ -206,7 +213,8 @@ static double start_value(const struct fit *f)
 {
     if (f->options->loss == LOSS_LOGISTIC) return 0;
     double sum = 0;
-    for (size_t i = 0; i < f->bins->n; i++) sum += f->y[i];
+    for (size_t i = 0; i < f->bins->n; i++)
+        sum += f->y[i];
     return sum / (double)f->bins->n;
 }
 
@@ -219,12 +227,14 @@ static wn_status allocate(struct fit *f, struct arena *scratch)
     f->rows = arena_new(scratch, uint16_t, n);
     f->right = arena_new(scratch, uint16_t, n);
     f->drawn = arena_new(scratch, uint32_t, n > columns ? n : columns);
-    if (f->options->boost.column_share < 1 && !(f->in_use = arena_new(scratch, uint8_t, columns))) return WN_ENOMEM;
+    if (f->options->boost.column_share < 1 && !(f->in_use = arena_new(scratch, uint8_t, columns)))
+        return WN_ENOMEM;
     return f->margin && f->g && f->h && f->rows && f->right && f->drawn ? WN_OK : WN_ENOMEM;
 }
 
 wn_status wni_newton_fit(struct forest *forest, const struct bins *bins, const double *y,
-                         const struct newton_options *options, struct rng *rng, struct arena *keep, struct arena *scratch)
+                         const struct newton_options *options, struct rng *rng, struct arena *keep,
+                         struct arena *scratch)
 {
     struct fit *f = arena_new(scratch, struct fit, 1);
     if (!f) return WN_ENOMEM;
@@ -233,7 +243,8 @@ wn_status wni_newton_fit(struct forest *forest, const struct bins *bins, const d
     if (!st) st = allocate(f, scratch);
     if (st) return st;
     forest->start = start_value(f);
-    for (size_t i = 0; i < bins->n; i++) f->margin[i] = forest->start;
+    for (size_t i = 0; i < bins->n; i++)
+        f->margin[i] = forest->start;
     for (int tree = 0; tree < options->boost.trees; tree++) {
         derive(f);
         draw_sample(f, rng);

@@ -1,8 +1,9 @@
 /* pinball.c -- boosting all quantile levels in step.
  *
- * Two facts make this fast.  The gradient of the pinball loss takes only two values, so what a split needs to know are counts.
- * And all levels see the same rows in the same column orders, so one sweep over a column serves several levels.  Trees grow level by
- * level: the nodes of all trees at one depth are split eight at a time (pinball_kernel.inc has the sweep). */
+ * Two facts make this fast.  The gradient of the pinball loss takes only two values, so what a split needs to
+ * know are counts. And all levels see the same rows in the same column orders, so one sweep over a column
+ * serves several levels.  Trees grow level by level: the nodes of all trees at one depth are split eight at a
+ * time (pinball_kernel.inc has the sweep). */
 #include "surrogate/pinball.h"
 
 #include "num/order.h"
@@ -17,7 +18,8 @@ enum {
     NODES_MAX = 1 << FOREST_DEPTH_MAX,
 };
 
-typedef uint8_t bytes __attribute__((vector_size(16)));   /* rows of node k in lane k, positive gradients in lane k + 8 */
+typedef uint8_t bytes
+    __attribute__((vector_size(16))); /* rows of node k in lane k, positive gradients in lane k + 8 */
 typedef uint16_t counts __attribute__((vector_size(32))); /* likewise */
 typedef char chars __attribute__((vector_size(16)));
 typedef int16_t shorts __attribute__((vector_size(16)));
@@ -49,12 +51,12 @@ struct lane_source {
 };
 
 struct sweep {
-    floats n_rows, n_above;   /* N and C of each lane */
-    floats threshold;         /* a little below the best improvement (times N) met so far */
+    floats n_rows, n_above; /* N and C of each lane */
+    floats threshold;       /* a little below the best improvement (times N) met so far */
     floats min_leaf;
     counts total;
     bytes marks[2 * (LANES + 1)];
-    bytes *rows; /* what each row adds to the counts */
+    bytes *rows;                  /* what each row adds to the counts */
     struct lane_source no_source; /* a level none of whose nodes is in the group */
     struct split best[LANES];
     size_t n_noted;
@@ -93,7 +95,8 @@ static unsigned __int128 times(uint64_t a, uint64_t b)
     return (unsigned __int128)a * b;
 }
 
-/* Strictly better only: columns and cuts come in increasing order, so ties stay with the lowest feature, then the lowest cut. */
+/* Strictly better only: columns and cuts come in increasing order, so ties stay with the lowest feature, then
+ * the lowest cut. */
 static void compare_lane(struct sweep *s, const struct noted *it, int k)
 {
     int64_t n = it->left[k], c = it->left[k + LANES], N = s->total[k], C = s->total[k + LANES];
@@ -105,7 +108,8 @@ static void compare_lane(struct sweep *s, const struct noted *it, int k)
     *best = (struct split){.square = square, .product = product, .feature = it->feature, .cut = it->cut};
 }
 
-static __attribute__((noinline)) void compare_exactly(struct sweep *s, const struct noted *it, const ints *lanes)
+static __attribute__((noinline)) void compare_exactly(struct sweep *s, const struct noted *it,
+                                                      const ints *lanes)
 {
     for (int k = 0; k < LANES; k++)
         if ((*lanes)[k]) compare_lane(s, it, k);
@@ -113,8 +117,8 @@ static __attribute__((noinline)) void compare_exactly(struct sweep *s, const str
 
 #define KERNEL(name) name##_plain
 #define KERNEL_TARGET
-#define ANY(mask) (((longs)(mask))[0] | ((longs)(mask))[1] | ((longs)(mask))[2] | ((longs)(mask))[3])
-#define WIDEN(half) __builtin_convertvector(half, ints)
+#define ANY(mask)        (((longs)(mask))[0] | ((longs)(mask))[1] | ((longs)(mask))[2] | ((longs)(mask))[3])
+#define WIDEN(half)      __builtin_convertvector(half, ints)
 #define WIDEN_BYTES(sum) __builtin_convertvector(sum, counts)
 #include "surrogate/pinball_kernel.inc"
 #undef KERNEL
@@ -125,17 +129,17 @@ static __attribute__((noinline)) void compare_exactly(struct sweep *s, const str
 #if !defined(__clang__) /* GCC 12 makes four instructions of a conversion where there is one */
 #undef WIDEN
 #undef WIDEN_BYTES
-#define WIDEN(half) ((ints)__builtin_ia32_pmovzxwd256((shorts)(half)))
+#define WIDEN(half)      ((ints)__builtin_ia32_pmovzxwd256((shorts)(half)))
 #define WIDEN_BYTES(sum) ((counts)__builtin_ia32_pmovzxbw256((chars)(sum)))
 #endif
-#define ANY(mask) (__builtin_ia32_movmskps256((floats)(mask)) != 0)
-#define KERNEL(name) name##_avx2
+#define ANY(mask)     (__builtin_ia32_movmskps256((floats)(mask)) != 0)
+#define KERNEL(name)  name##_avx2
 #define KERNEL_TARGET __attribute__((target("avx2")))
 #include "surrogate/pinball_kernel.inc"
 #undef KERNEL
 #undef KERNEL_TARGET
 
-#define KERNEL(name) name##_avx512
+#define KERNEL(name)  name##_avx512
 #define KERNEL_TARGET __attribute__((target("avx512f,avx512bw,avx512vl")))
 #include "surrogate/pinball_kernel.inc"
 #undef KERNEL
@@ -213,7 +217,8 @@ static void drop_rows(struct sweep *s, const uint8_t *in_sample, size_t n)
     }
 }
 
-/* Splits the nodes of a group: those numbered [first, first + LANES) when the nodes of all levels at this depth are counted through. */
+/* Splits the nodes of a group: those numbered [first, first + LANES) when the nodes of all levels at this
+ * depth are counted through. */
 static void split_group(struct fit *f, size_t first, unsigned n_nodes)
 {
     struct lane_source sources[LANES];
@@ -244,7 +249,8 @@ static uint8_t next_bin(const uint8_t *codes, const uint8_t *node, size_t n, uin
 {
     uint8_t lowest = 255;
     for (size_t i = 0; i < n; i++) { /* no branches: becomes byte vectors */
-        uint8_t counts_not = (uint8_t)((node[i] != k) | (codes[i] <= cut)), code = codes[i] | (uint8_t)-counts_not;
+        uint8_t counts_not = (uint8_t)((node[i] != k) | (codes[i] <= cut)),
+                code = codes[i] | (uint8_t)-counts_not;
         lowest = code < lowest ? code : lowest;
     }
     return lowest;
@@ -253,12 +259,14 @@ static uint8_t next_bin(const uint8_t *codes, const uint8_t *node, size_t n, uin
 static void send_right(const uint8_t *codes, const uint8_t *node, size_t n, uint8_t k, uint8_t cut,
                        uint8_t *restrict next)
 {
-    for (size_t i = 0; i < n; i++) next[i] |= (uint8_t)((node[i] == k) & (codes[i] > cut));
+    for (size_t i = 0; i < n; i++)
+        next[i] |= (uint8_t)((node[i] == k) & (codes[i] > cut));
 }
 
 static void descend(uint8_t *restrict node, const uint8_t *restrict right, size_t n)
 {
-    for (size_t i = 0; i < n; i++) node[i] = (uint8_t)(2 * node[i] + right[i]);
+    for (size_t i = 0; i < n; i++)
+        node[i] = (uint8_t)(2 * node[i] + right[i]);
 }
 
 static void apply_splits(struct fit *f, struct level *level, int tree, int depth)
@@ -282,7 +290,8 @@ static void apply_splits(struct fit *f, struct level *level, int tree, int depth
 
 /* ---- leaves ---- */
 
-/* Moves values below (or, with `equal`, at) the pivot to the front and returns how many; no branch depends on the data. */
+/* Moves values below (or, with `equal`, at) the pivot to the front and returns how many; no branch depends on
+ * the data. */
 static size_t move_front(double *x, size_t n, double pivot, bool equal)
 {
     size_t front = 0;
@@ -304,14 +313,15 @@ static double guess_kth(const double *x, size_t n, size_t k)
     for (size_t i = 0; i < SAMPLE; i++) {
         size_t at = i;
         double value = x[i * (n - 1) / (SAMPLE - 1)];
-        for (; at > 0 && sample[at - 1] > value; at--) sample[at] = sample[at - 1];
+        for (; at > 0 && sample[at - 1] > value; at--)
+            sample[at] = sample[at - 1];
         sample[at] = value;
     }
     return sample[k * SAMPLE / n];
 }
 
-/* The k-th smallest of finite values, reordering them.  Quickselect; what makes it fast on the hundred or so values of a leaf is
- * that the partition has nothing to mispredict. */
+/* The k-th smallest of finite values, reordering them.  Quickselect; what makes it fast on the hundred or so
+ * values of a leaf is that the partition has nothing to mispredict. */
 static double select_kth(double *x, size_t n, size_t k)
 {
     for (;;) {
@@ -338,7 +348,8 @@ static void group_residuals(const struct fit *f, struct level *level, uint32_t e
     const uint8_t *leaf = level->node, *in_sample = f->in_sample;
     uint32_t *next = ends + 1;
     memset(ends, 0, (n_leaves + 1) * sizeof *ends);
-    for (size_t i = 0; i < n; i++) next[leaf[i]] += in_sample ? in_sample[i] : 1;
+    for (size_t i = 0; i < n; i++)
+        next[leaf[i]] += in_sample ? in_sample[i] : 1;
     for (size_t k = 0, sum = 0; k < n_leaves; k++) { /* counts become starts */
         size_t count = next[k];
         next[k] = (uint32_t)sum;
@@ -348,11 +359,13 @@ static void group_residuals(const struct fit *f, struct level *level, uint32_t e
         if (!in_sample || in_sample[i]) level->residuals[next[leaf[i]]++] = f->y[i] - level->fit[i];
 }
 
-static void move_rows(const double *restrict y, const double *restrict leaves, const uint8_t *restrict leaf, size_t n,
-                      double *restrict fit, uint8_t *restrict above)
+static void move_rows(const double *restrict y, const double *restrict leaves, const uint8_t *restrict leaf,
+                      size_t n, double *restrict fit, uint8_t *restrict above)
 {
-    for (size_t i = 0; i < n; i++) fit[i] += leaves[leaf[i]];
-    for (size_t i = 0; i < n; i++) above[i] = y[i] > fit[i];
+    for (size_t i = 0; i < n; i++)
+        fit[i] += leaves[leaf[i]];
+    for (size_t i = 0; i < n; i++)
+        above[i] = y[i] > fit[i];
 }
 
 /* Every leaf takes the quantile of its rows' residuals; then all rows move. */
@@ -365,7 +378,8 @@ static void set_leaves(struct fit *f, struct level *level, int tree)
     for (size_t k = 0; k < n_leaves; k++) {
         size_t begin = ends[k], count = ends[k + 1] - begin;
         if (!count) continue;
-        double quantile = select_kth(level->residuals + begin, count, wni_quantile_lower_index(count, level->alpha));
+        double quantile =
+            select_kth(level->residuals + begin, count, wni_quantile_lower_index(count, level->alpha));
         leaves[k] = f->options->rate * quantile;
     }
     move_rows(f->y, leaves, level->node, f->bins->n, level->fit, level->above);
@@ -378,14 +392,16 @@ static void draw_share(struct fit *f, uint8_t *chosen, size_t n, double share)
     uint32_t k = (uint32_t)fmax(1, floor(share * (double)n));
     memset(chosen, 0, n);
     wni_rng_sample(f->rng, (uint32_t)n, k, f->drawn);
-    for (uint32_t i = 0; i < k; i++) chosen[f->drawn[i]] = 1;
+    for (uint32_t i = 0; i < k; i++)
+        chosen[f->drawn[i]] = 1;
 }
 
 static void start_tree(struct fit *f)
 {
     if (f->in_sample) draw_share(f, f->in_sample, f->bins->n, f->options->row_share);
     if (f->in_use) draw_share(f, f->in_use, f->bins->columns, f->options->column_share);
-    for (size_t l = 0; l < f->n_levels; l++) memset(f->levels[l].node, 0, f->bins->n);
+    for (size_t l = 0; l < f->n_levels; l++)
+        memset(f->levels[l].node, 0, f->bins->n);
 }
 
 static void grow_trees(struct fit *f, int tree)
@@ -393,14 +409,17 @@ static void grow_trees(struct fit *f, int tree)
     start_tree(f);
     for (int depth = 0; depth < f->options->depth; depth++) {
         unsigned n_nodes = 1u << depth;
-        for (size_t first = 0; first < f->n_levels * n_nodes; first += LANES) split_group(f, first, n_nodes);
-        for (size_t l = 0; l < f->n_levels; l++) apply_splits(f, &f->levels[l], tree, depth);
+        for (size_t first = 0; first < f->n_levels * n_nodes; first += LANES)
+            split_group(f, first, n_nodes);
+        for (size_t l = 0; l < f->n_levels; l++)
+            apply_splits(f, &f->levels[l], tree, depth);
     }
-    for (size_t l = 0; l < f->n_levels; l++) set_leaves(f, &f->levels[l], tree);
+    for (size_t l = 0; l < f->n_levels; l++)
+        set_leaves(f, &f->levels[l], tree);
 }
 
-static wn_status start_level(struct fit *f, struct level *level, struct forest *forest, double alpha, const double *sorted,
-                             struct arena *keep, struct arena *scratch)
+static wn_status start_level(struct fit *f, struct level *level, struct forest *forest, double alpha,
+                             const double *sorted, struct arena *keep, struct arena *scratch)
 {
     size_t n = f->bins->n, stride = f->bins->stride;
     wn_status st = wni_forest_init(forest, f->options->trees, f->options->depth, keep);
@@ -446,9 +465,9 @@ static wn_status start_fit(struct fit *f, struct arena *scratch)
     return WN_OK;
 }
 
-wn_status wni_pinball_fit(struct forest *forests, const double *levels, size_t n_levels, const struct bins *bins,
-                          const double *y, const struct boost_options *options, struct rng *rng, enum simd simd,
-                          struct arena *keep, struct arena *scratch)
+wn_status wni_pinball_fit(struct forest *forests, const double *levels, size_t n_levels,
+                          const struct bins *bins, const double *y, const struct boost_options *options,
+                          struct rng *rng, enum simd simd, struct arena *keep, struct arena *scratch)
 {
     assert(bins->n <= PINBALL_ROWS_MAX);
     struct fit f = {.bins = bins, .y = y, .options = options, .rng = rng, .simd = simd, .n_levels = n_levels};
@@ -459,6 +478,7 @@ wn_status wni_pinball_fit(struct forest *forests, const double *levels, size_t n
     wni_sort(sorted, bins->n);
     for (size_t l = 0; l < n_levels && !st; l++)
         st = start_level(&f, &f.levels[l], &forests[l], levels[l], sorted, keep, scratch);
-    for (int tree = 0; tree < options->trees && !st; tree++) grow_trees(&f, tree);
+    for (int tree = 0; tree < options->trees && !st; tree++)
+        grow_trees(&f, tree);
     return st;
 }

@@ -1,15 +1,17 @@
 /* pinball.h -- quantile regression by gradient boosting: one forest per level, all levels fitted together.
  *
- * Friedman's gradient boosting (Annals of Statistics 2001) with the pinball loss.  Start: the empirical quantile of y.  Each tree is
- * grown on the sign of the residuals by Friedman's improvement, and each leaf takes the lower empirical quantile of the
- * residuals in it, times the learning rate. */
+ * Friedman's gradient boosting (Annals of Statistics 2001) with the pinball loss.  Start: the empirical
+ * quantile of y.  Each tree is grown on the sign of the residuals by Friedman's improvement, and each leaf
+ * takes the lower empirical quantile of the residuals in it, times the learning rate. */
 #ifndef WNI_SURROGATE_PINBALL_H
 #define WNI_SURROGATE_PINBALL_H
 
 #include "num/rng.h"
 #include "surrogate/forest.h"
 
-enum { PINBALL_ROWS_MAX = 4096 }; /* products of two counts stay exact in single precision (pinball_kernel.inc) */
+enum {
+    PINBALL_ROWS_MAX = 4096
+}; /* products of two counts stay exact in single precision (pinball_kernel.inc) */
 
 struct boost_options {
     int trees, depth; /* depth at most FOREST_DEPTH_MAX */
@@ -19,11 +21,12 @@ struct boost_options {
     double column_share; /* of the columns for each tree; 1: all */
 };
 
-/* Fits n_levels forests (levels strictly between 0 and 1) to bins->n targets.  The forests are allocated in `keep`; `scratch` is
- * used and may be reset afterwards.  `rng` is only drawn from when a share is below 1.  The result does not depend on `simd`,
- * nor on which other levels are fitted in the same call when both shares are 1. */
-wn_status wni_pinball_fit(struct forest *forests, const double *levels, size_t n_levels, const struct bins *bins,
-                          const double *y, const struct boost_options *options, struct rng *rng, enum simd simd,
-                          struct arena *keep, struct arena *scratch);
+/* Fits n_levels forests (levels strictly between 0 and 1) to bins->n targets.  The forests are allocated in
+ * `keep`; `scratch` is used and may be reset afterwards.  `rng` is only drawn from when a share is below 1.
+ * The result does not depend on `simd`, nor on which other levels are fitted in the same call when both
+ * shares are 1. */
+wn_status wni_pinball_fit(struct forest *forests, const double *levels, size_t n_levels,
+                          const struct bins *bins, const double *y, const struct boost_options *options,
+                          struct rng *rng, enum simd simd, struct arena *keep, struct arena *scratch);
 
 #endif

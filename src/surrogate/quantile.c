@@ -21,8 +21,8 @@ static size_t count_held_out(const struct quantile_options *o, size_t n)
 }
 
 /* Rows in random order: the first n_held_out are for calibration, the rest for the fit. */
-static wn_status shuffle_rows(struct quantile_model *m, const double *x, const double *y, size_t n, size_t columns,
-                              struct rng *rng, double **rows, double **targets)
+static wn_status shuffle_rows(struct quantile_model *m, const double *x, const double *y, size_t n,
+                              size_t columns, struct rng *rng, double **rows, double **targets)
 {
     uint32_t *order = arena_new(&m->scratch, uint32_t, n);
     *rows = arena_new(&m->scratch, double, n *columns);
@@ -55,8 +55,8 @@ static wn_status calibrate(struct quantile_model *m, const double *x, const doub
     return WN_OK;
 }
 
-wn_status wni_quantile_fit(struct quantile_model *m, const double *x, const double *y, size_t n, size_t columns,
-                           const struct quantile_options *o, struct rng *rng)
+wn_status wni_quantile_fit(struct quantile_model *m, const double *x, const double *y, size_t n,
+                           size_t columns, const struct quantile_options *o, struct rng *rng)
 {
     assert(o->levels >= 1 && o->levels <= QUANTILE_LEVELS_MAX && n > 0);
     wni_arena_reset(&m->keep);
@@ -65,13 +65,16 @@ wn_status wni_quantile_fit(struct quantile_model *m, const double *x, const doub
     m->n_levels = (size_t)o->levels;
     m->n_held_out = count_held_out(o, n);
     memset(m->shift, 0, sizeof m->shift);
-    for (size_t j = 0; j < m->n_levels; j++) m->level[j] = (double)(j + 1) / (double)(m->n_levels + 1);
+    for (size_t j = 0; j < m->n_levels; j++)
+        m->level[j] = (double)(j + 1) / (double)(m->n_levels + 1);
     double *rows = (double *)x, *targets = (double *)y; /* only read; copies when rows are held out */
     size_t held = m->n_held_out;
     wn_status st = WN_OK;
     if (held) st = shuffle_rows(m, x, y, n, columns, rng, &rows, &targets);
     if (!st) st = wni_bins_build(&m->bins, rows + held * columns, n - held, columns, &m->keep);
-    if (!st) st = wni_pinball_fit(m->forest, m->level, m->n_levels, &m->bins, targets + held, &o->boost, rng, m->simd, &m->keep, &m->scratch);
+    if (!st)
+        st = wni_pinball_fit(m->forest, m->level, m->n_levels, &m->bins, targets + held, &o->boost, rng,
+                             m->simd, &m->keep, &m->scratch);
     if (!st && held) st = calibrate(m, rows, targets, held);
     return st;
 }
@@ -80,5 +83,6 @@ void wni_quantile_predict(const struct quantile_model *model, size_t j, const ui
                           size_t m, double *out)
 {
     wni_forest_predict(&model->forest[j], codes, stride, m, out, model->simd);
-    for (size_t i = 0; i < m; i++) out[i] += model->shift[j];
+    for (size_t i = 0; i < m; i++)
+        out[i] += model->shift[j];
 }

@@ -1,8 +1,9 @@
-/* quantile.h -- the surrogate of the paper: m quantiles of the target given the configuration, conformally corrected or not.
+/* quantile.h -- the surrogate of the paper: m quantiles of the target given the configuration, conformally
+ * corrected or not.
  *
- * Levels are j/(m+1), j = 1..m.  Each is a forest of boosted trees (pinball.h).  With more than `threshold` rows and `conformal` set, a
- * share of the rows is held out and every pair of levels a, 1-a is moved apart by its correction (conformal.h); the median of
- * an odd m is not. */
+ * Levels are j/(m+1), j = 1..m.  Each is a forest of boosted trees (pinball.h).  With more than `threshold`
+ * rows and `conformal` set, a share of the rows is held out and every pair of levels a, 1-a is moved apart by
+ * its correction (conformal.h); the median of an odd m is not. */
 #ifndef WNI_SURROGATE_QUANTILE_H
 #define WNI_SURROGATE_QUANTILE_H
 
@@ -24,7 +25,8 @@ struct quantile_model {
     struct bins bins;
     size_t n_levels, n_held_out; /* n_held_out 0: not corrected */
     double level[QUANTILE_LEVELS_MAX];
-    double shift[QUANTILE_LEVELS_MAX]; /* added to the forest's prediction: -gamma below the median, +gamma above */
+    double shift[QUANTILE_LEVELS_MAX]; /* added to the forest's prediction: -gamma below the median, +gamma
+                                          above */
     struct forest forest[QUANTILE_LEVELS_MAX];
     enum simd simd;
 };
@@ -32,13 +34,15 @@ struct quantile_model {
 /* Zero-initialised is empty.  A model may be fitted again and again; its memory is kept for the next fit. */
 void wni_quantile_release(struct quantile_model *model);
 
-/* Fits to n rows of `columns` numbers and their targets, all finite; n > 0, at most PINBALL_ROWS_MAX.  `rng` decides who is held out. */
-wn_status wni_quantile_fit(struct quantile_model *model, const double *x, const double *y, size_t n, size_t columns,
-                           const struct quantile_options *options, struct rng *rng);
+/* Fits to n rows of `columns` numbers and their targets, all finite; n > 0, at most PINBALL_ROWS_MAX.  `rng`
+ * decides who is held out. */
+wn_status wni_quantile_fit(struct quantile_model *model, const double *x, const double *y, size_t n,
+                           size_t columns, const struct quantile_options *options, struct rng *rng);
 
-/* Predictions of level j for m rows of codes (wni_bins_encode() with model->bins; stride a multiple of BINS_BLOCK). */
-void wni_quantile_predict(const struct quantile_model *model, size_t j, const uint8_t *codes, size_t stride, size_t m,
-                          double *out);
+/* Predictions of level j for m rows of codes (wni_bins_encode() with model->bins; stride a multiple of
+ * BINS_BLOCK). */
+void wni_quantile_predict(const struct quantile_model *model, size_t j, const uint8_t *codes, size_t stride,
+                          size_t m, double *out);
 
 /* The correction of pair j (levels j and m-1-j), the paper's gamma; 0 when not corrected. */
 static inline double wni_quantile_gamma(const struct quantile_model *model, size_t j)

@@ -1,8 +1,10 @@
-/* contract.h -- what the contract tests share: a case for every row of a registry, and studies driven by chance.
+/* contract.h -- what the contract tests share: a case for every row of a registry, and studies driven by
+ * chance.
  *
- * A rig is a study and the workers around it.  The workers ask, report, obey (mostly), crash, disappear, come back and
- * report rubbish, as one stream of random numbers says.  Everything but the study is plain data: a copy of it continues
- * exactly as the original would, which is how "stopped and resumed" is compared with "never stopped". */
+ * A rig is a study and the workers around it.  The workers ask, report, obey (mostly), crash, disappear, come
+ * back and report rubbish, as one stream of random numbers says.  Everything but the study is plain data: a
+ * copy of it continues exactly as the original would, which is how "stopped and resumed" is compared with
+ * "never stopped". */
 #ifndef TESTS_CONTRACT_CONTRACT_H
 #define TESTS_CONTRACT_CONTRACT_H
 
@@ -20,8 +22,8 @@ struct property {
 };
 
 /* Runs every property on every row; the case is called "ROW: PROPERTY". */
-static inline int contract_run(const char *group, const struct property *properties, size_t n_properties, size_t n_rows,
-                               const char *(*name_at)(size_t), const void *(*row_at)(size_t))
+static inline int contract_run(const char *group, const struct property *properties, size_t n_properties,
+                               size_t n_rows, const char *(*name_at)(size_t), const void *(*row_at)(size_t))
 {
     enum { NAME_MAX_BYTES = 160 };
     size_t n = n_rows * n_properties;
@@ -42,8 +44,8 @@ static inline int contract_run(const char *group, const struct property *propert
     return failed;
 }
 
-/* Settings under which a searcher answers at once, for tests that ask it thousands of times: its decisions are worth
- * less, but they are made the same way.  One that is not listed here is tested as it is. */
+/* Settings under which a searcher answers at once, for tests that ask it thousands of times: its decisions
+ * are worth less, but they are made the same way.  One that is not listed here is tested as it is. */
 static inline const char *brisk_options(const char *searcher)
 {
     static const struct {
@@ -59,27 +61,30 @@ static inline const char *brisk_options(const char *searcher)
 
 /* ---- comparing ---- */
 
-static inline void check_same_config(const struct space *space, const double *got, const double *expected, size_t event)
+static inline void check_same_config(const struct space *space, const double *got, const double *expected,
+                                     size_t event)
 {
     for (size_t i = 0; i < space->n; i++)
         if (!check_same_double(got[i], expected[i]))
-            fail_msg("event %zu: parameter '%s' is %.17g, expected %.17g", event, space->params[i].name, got[i],
-                     expected[i]);
+            fail_msg("event %zu: parameter '%s' is %.17g, expected %.17g", event, space->params[i].name,
+                     got[i], expected[i]);
 }
 
-static inline void check_same_event(const struct space *space, const struct event *got, const struct event *expected,
-                                    size_t at)
+static inline void check_same_event(const struct space *space, const struct event *got,
+                                    const struct event *expected, size_t at)
 {
     CHECK(got->kind == expected->kind, "event %zu: kind %d, expected %d", at, got->kind, expected->kind);
     CHECK(got->trial == expected->trial, "event %zu: trial %u, expected %u", at, got->trial, expected->trial);
-    CHECK(got->queued == expected->queued, "event %zu: queued %d, expected %d", at, got->queued, expected->queued);
-    CHECK(got->saw == expected->saw, "event %zu: saw %zu, expected %zu", at, (size_t)got->saw, (size_t)expected->saw);
+    CHECK(got->queued == expected->queued, "event %zu: queued %d, expected %d", at, got->queued,
+          expected->queued);
+    CHECK(got->saw == expected->saw, "event %zu: saw %zu, expected %zu", at, (size_t)got->saw,
+          (size_t)expected->saw);
     CHECK(got->state == expected->state, "event %zu: trial %u ended as %s, expected %s", at, got->trial,
           wn_state_name(got->state), wn_state_name(expected->state));
-    CHECK(check_same_double(got->resource, expected->resource), "event %zu: resource %.17g, expected %.17g", at,
-          got->resource, expected->resource);
-    CHECK(check_same_double(got->value, expected->value), "event %zu: value %.17g, expected %.17g", at, got->value,
-          expected->value);
+    CHECK(check_same_double(got->resource, expected->resource), "event %zu: resource %.17g, expected %.17g",
+          at, got->resource, expected->resource);
+    CHECK(check_same_double(got->value, expected->value), "event %zu: value %.17g, expected %.17g", at,
+          got->value, expected->value);
     if (got->config || expected->config) check_same_config(space, got->config, expected->config, at);
 }
 
@@ -169,7 +174,8 @@ static inline double rig_top(const struct rig *r) /* the resource of a full run 
 static inline unsigned rig_busy(const struct rig *r)
 {
     unsigned n = 0;
-    for (unsigned w = 0; w < r->world.workers; w++) n += r->world.hands[w].busy;
+    for (unsigned w = 0; w < r->world.workers; w++)
+        n += r->world.hands[w].busy;
     return n;
 }
 
@@ -202,8 +208,10 @@ static inline void rig_check_handout(struct rig *r, const struct handout *job)
     CHECK(job->trial < h->n_trials, "trial %u of %zu", job->trial, h->n_trials);
     CHECK_INT(h->trials[job->trial].state, WN_RUNNING);
     for (unsigned w = 0; w < r->world.workers; w++)
-        CHECK(!r->world.hands[w].busy || r->world.hands[w].trial != job->trial, "trial %u handed out twice", job->trial);
-    for (size_t i = 0; i < h->space->n; i++) check_in_space(&h->space->params[i], job->config[i]);
+        CHECK(!r->world.hands[w].busy || r->world.hands[w].trial != job->trial, "trial %u handed out twice",
+              job->trial);
+    for (size_t i = 0; i < h->space->n; i++)
+        check_in_space(&h->space->params[i], job->config[i]);
 }
 
 static inline void rig_ask(struct rig *r, struct hand *hand)
@@ -248,7 +256,8 @@ static inline void rig_work(struct rig *r, struct hand *hand)
     hand->at = hand->at + 1 < top ? floor(hand->at) + 1 : top;
     wn_decision decision = rig_report(r, hand->trial, hand->at);
     bool over = decision != WN_CONTINUE || hand->at >= top;
-    if (!over || check_chance(&r->world.rng, r->world.trouble)) return; /* in trouble it does not listen, this time */
+    if (!over || check_chance(&r->world.rng, r->world.trouble))
+        return; /* in trouble it does not listen, this time */
     rig_finish(r, hand->trial, WN_COMPLETE);
     hand->busy = false;
 }
@@ -263,7 +272,8 @@ static inline void rig_lose(struct rig *r, struct hand *hand)
 /* ... and what it should not. */
 static inline void rig_misbehave(struct rig *r, struct hand *hand)
 {
-    static const wn_state ends[] = {WN_FAILED, WN_TIMEOUT, WN_CANCELLED, WN_STOPPED, WN_PAUSED, WN_COMPLETE, WN_LOST};
+    static const wn_state ends[] = {WN_FAILED, WN_TIMEOUT,  WN_CANCELLED, WN_STOPPED,
+                                    WN_PAUSED, WN_COMPLETE, WN_LOST};
     struct world *w = &r->world;
     double top = rig_top(r);
     if (check_chance(&w->rng, 50)) { /* out of order, ahead, beyond the end, or between the levels */
@@ -336,8 +346,10 @@ static inline void rig_check_states(const struct rig *r)
 {
     const struct history *h = &r->study.history;
     size_t by_state[WN_CANCELLED + 1] = {0};
-    for (size_t i = 0; i < h->n_trials; i++) by_state[h->trials[i].state]++;
-    for (int s = 0; s <= WN_CANCELLED; s++) CHECK_INT(h->by_state[s], by_state[s]);
+    for (size_t i = 0; i < h->n_trials; i++)
+        by_state[h->trials[i].state]++;
+    for (int s = 0; s <= WN_CANCELLED; s++)
+        CHECK_INT(h->by_state[s], by_state[s]);
     CHECK_INT(by_state[WN_RUNNING], rig_busy(r));
     CHECK_INT(by_state[WN_WAITING], 0);
 }
@@ -358,7 +370,8 @@ static inline void rig_run_out(struct rig *r, size_t steps)
         if (r->world.exhausted && !rig_busy(r)) return;
         rig_step(r);
     }
-    fail_msg("not at its end after %zu steps: %zu trials, %u running", steps, r->study.history.n_trials, rig_busy(r));
+    fail_msg("not at its end after %zu steps: %zu trials, %u running", steps, r->study.history.n_trials,
+             rig_busy(r));
 }
 
 /* The same world around a fresh study that has read the log up to here. */
@@ -375,7 +388,8 @@ static inline void rig_fork(struct rig *to, const struct rig *from)
     }
 }
 
-/* Before an event of the log, the study would do just that: the same job, the same proposal, however often it is asked. */
+/* Before an event of the log, the study would do just that: the same job, the same proposal, however often it
+ * is asked. */
 static inline void rig_check_would(struct study *s, const struct event *e, size_t at, double *config)
 {
     struct err err = {0};
@@ -387,7 +401,8 @@ static inline void rig_check_would(struct study *s, const struct event *e, size_
         return;
     }
     for (int again = 0; again < 2; again++) {
-        for (size_t i = 0; i < s->space.n; i++) config[i] = NAN;
+        for (size_t i = 0; i < s->space.n; i++)
+            config[i] = NAN;
         CHECK_OK(s->searcher.ops->suggest(s->searcher.self, &s->history, e->trial, config, &err), err);
         check_same_config(&s->space, config, e->config, at);
     }
@@ -409,7 +424,8 @@ static inline void rig_check_replay(const struct rig *r)
         wn_decision decision;
         rig_check_would(&again.study, &e, i, config);
         CHECK_OK(wni_study_apply(&again.study, &e, &decision, &err), err);
-        CHECK(decision == r->decisions[i], "event %zu: decided %d, on replay %d", i, r->decisions[i], decision);
+        CHECK(decision == r->decisions[i], "event %zu: decided %d, on replay %d", i, r->decisions[i],
+              decision);
     }
     free(config);
     check_same_log(&again.study.history, &r->study.history);
@@ -417,7 +433,8 @@ static inline void rig_check_replay(const struct rig *r)
 }
 
 /* Stops and resumes at `stops` places on the way; the log is that of a run which never stopped. */
-static inline void rig_check_resume(const struct study_setup *setup, const struct world *world, size_t steps, size_t stops)
+static inline void rig_check_resume(const struct study_setup *setup, const struct world *world, size_t steps,
+                                    size_t stops)
 {
     struct rig whole, parts[2];
     rig_open(&whole, setup, world);
@@ -439,8 +456,8 @@ static inline void rig_check_resume(const struct study_setup *setup, const struc
 
 typedef wn_status contract_open(const void *ops, const char *options, struct err *err);
 
-static inline void check_option(const void *ops, contract_open *open, const char *prefix, const struct opt_def *def,
-                                const char *value, bool fine)
+static inline void check_option(const void *ops, contract_open *open, const char *prefix,
+                                const struct opt_def *def, const char *value, bool fine)
 {
     char text[256];
     struct err err = {0};
@@ -448,10 +465,12 @@ static inline void check_option(const void *ops, contract_open *open, const char
     wn_status st = open(ops, text, &err);
     CHECK((st == WN_OK) == fine, "%s gave %d: %s", text, st, err.text);
     if (fine) return;
-    CHECK(st == WN_EINVAL && strstr(err.text, def->name), "%s gave %d: '%s' does not name the option", text, st, err.text);
+    CHECK(st == WN_EINVAL && strstr(err.text, def->name), "%s gave %d: '%s' does not name the option", text,
+          st, err.text);
 }
 
-static inline void check_option_bounds(const void *ops, contract_open *open, const char *prefix, const struct opt_def *def)
+static inline void check_option_bounds(const void *ops, contract_open *open, const char *prefix,
+                                       const struct opt_def *def)
 {
     char text[64];
     bool whole = def->kind == OPT_KIND_INT;
@@ -467,7 +486,8 @@ static inline void check_option_bounds(const void *ops, contract_open *open, con
 }
 
 /* Every option is taken at its default and at its bounds, and refused beyond with a message that names it. */
-static inline void check_options(const void *ops, contract_open *open, const char *prefix, const struct opt_def *defs)
+static inline void check_options(const void *ops, contract_open *open, const char *prefix,
+                                 const struct opt_def *defs)
 {
     char text[128];
     struct err err = {0};
@@ -477,7 +497,8 @@ static inline void check_options(const void *ops, contract_open *open, const cha
         check_option(ops, open, prefix, def, text, true);
         for (int i = 0; def->kind == OPT_KIND_CHOICE && def->choices[i]; i++)
             check_option(ops, open, prefix, def, def->choices[i], true);
-        if (def->kind == OPT_KIND_INT || def->kind == OPT_KIND_REAL) check_option_bounds(ops, open, prefix, def);
+        if (def->kind == OPT_KIND_INT || def->kind == OPT_KIND_REAL)
+            check_option_bounds(ops, open, prefix, def);
         check_option(ops, open, prefix, def, "nan", false);
         check_option(ops, open, prefix, def, "", false);
         check_option(ops, open, prefix, def, "xyz", false);
@@ -488,21 +509,32 @@ static inline void check_options(const void *ops, contract_open *open, const cha
 }
 
 /* Random settings of all options, not far from ordinary ones. */
-static inline void random_options(struct rng *rng, const char *prefix, const struct opt_def *defs, char *out, size_t size)
+static inline void random_options(struct rng *rng, const char *prefix, const struct opt_def *defs, char *out,
+                                  size_t size)
 {
     size_t used = 0;
     out[0] = '\0';
     for (const struct opt_def *def = defs; def && def->kind != OPT_KIND_END; def++) {
         char value[64] = "";
         size_t n = 0;
-        while (def->kind == OPT_KIND_CHOICE && def->choices[n]) n++;
+        while (def->kind == OPT_KIND_CHOICE && def->choices[n])
+            n++;
         double high = fmin(def->max, def->min + 6);
         switch (def->kind) {
-        case OPT_KIND_CHOICE: snprintf(value, sizeof value, "%s", def->choices[wni_rng_below(rng, n)]); break;
-        case OPT_KIND_BOOL: snprintf(value, sizeof value, "%s", check_chance(rng, 50) ? "true" : "false"); break;
-        case OPT_KIND_INT: snprintf(value, sizeof value, "%.0f", floor(check_uniform(rng, def->min, high + 1))); break;
-        case OPT_KIND_REAL: snprintf(value, sizeof value, "%.3f", check_uniform(rng, def->min + 0.001, high)); break;
-        case OPT_KIND_END: break;
+        case OPT_KIND_CHOICE:
+            snprintf(value, sizeof value, "%s", def->choices[wni_rng_below(rng, n)]);
+            break;
+        case OPT_KIND_BOOL:
+            snprintf(value, sizeof value, "%s", check_chance(rng, 50) ? "true" : "false");
+            break;
+        case OPT_KIND_INT:
+            snprintf(value, sizeof value, "%.0f", floor(check_uniform(rng, def->min, high + 1)));
+            break;
+        case OPT_KIND_REAL:
+            snprintf(value, sizeof value, "%.3f", check_uniform(rng, def->min + 0.001, high));
+            break;
+        case OPT_KIND_END:
+            break;
         }
         used += (size_t)snprintf(out + used, size - used, "%s.%s=%s ", prefix, def->name, value);
         assert_true(used < size);

@@ -90,7 +90,8 @@ static void has_a_space_and_levels(void **row)
     for (size_t i = 1; i < box->n_levels; i++)
         CHECK(box->levels[i] > box->levels[i - 1], "level %g follows %g", box->levels[i], box->levels[i - 1]);
     CHECK(box->n_seeds >= 1, "%u seeds", box->n_seeds);
-    CHECK(box->limit_resource >= 0 && box->limit_seconds >= 0, "limits %g, %g", box->limit_resource, box->limit_seconds);
+    CHECK(box->limit_resource >= 0 && box->limit_seconds >= 0, "limits %g, %g", box->limit_resource,
+          box->limit_seconds);
     close_task(&o);
 }
 
@@ -99,7 +100,8 @@ static void curves_are_sound(void **row)
 {
     struct opened o = open_task(*row);
     const struct blackbox *box = o.box;
-    double low = box->goal == WN_MINIMIZE ? box->best : box->worst, high = box->goal == WN_MINIMIZE ? box->worst : box->best;
+    double low = box->goal == WN_MINIMIZE ? box->best : box->worst,
+           high = box->goal == WN_MINIMIZE ? box->worst : box->best;
     size_t numbers = 0;
     for (uint64_t k = 0; k < CONFIGS; k++) {
         double *config = random_config(box, k), before = 0;
@@ -107,14 +109,15 @@ static void curves_are_sound(void **row)
         for (size_t level = 0; level < box->n_levels; level++) {
             double value, seconds;
             box->ops->read_curve(box, o.curve, level, &value, &seconds);
-            CHECK(seconds >= before && isfinite(seconds), "%g s at level %zu, %g s before", seconds, level, before);
+            CHECK(seconds >= before && isfinite(seconds), "%g s at level %zu, %g s before", seconds, level,
+                  before);
             before = seconds;
             CHECK(!isinf(value), "value %g at level %zu", value, level);
             double slack = 1e-6 * fabs(value); /* bounds are printed decimals of floats */
-            CHECK(isnan(value) || isnan(low) || value >= low - slack, "%.9g at level %zu, the least is %.9g", value, level,
-                  low);
-            CHECK(isnan(value) || isnan(high) || value <= high + slack, "%.9g at level %zu, the largest is %.9g", value,
-                  level, high);
+            CHECK(isnan(value) || isnan(low) || value >= low - slack, "%.9g at level %zu, the least is %.9g",
+                  value, level, low);
+            CHECK(isnan(value) || isnan(high) || value <= high + slack,
+                  "%.9g at level %zu, the largest is %.9g", value, level, high);
             if (!isnan(value)) numbers++;
         }
         free(config);
@@ -123,7 +126,8 @@ static void curves_are_sound(void **row)
     close_task(&o);
 }
 
-/* The same configuration and seed: the same curve, whatever was opened between and in whatever order it is read. */
+/* The same configuration and seed: the same curve, whatever was opened between and in whatever order it is
+ * read. */
 static void curves_are_reproducible(void **row)
 {
     struct opened a = open_task(*row), b = open_task(*row);
@@ -142,9 +146,10 @@ static void curves_are_reproducible(void **row)
         for (size_t i = 0; i < 2 * box->n_levels; i++) {
             size_t level = i < box->n_levels ? box->n_levels - 1 - i : wni_rng_below(&rng, box->n_levels);
             b.box->ops->read_curve(b.box, b.curve, level, &value, &second);
-            CHECK(check_same_double(value, values[level]), "level %zu: %.17g, then %.17g", level, values[level], value);
-            CHECK(check_same_double(second, seconds[level]), "level %zu: %.17g s, then %.17g s", level, seconds[level],
-                  second);
+            CHECK(check_same_double(value, values[level]), "level %zu: %.17g, then %.17g", level,
+                  values[level], value);
+            CHECK(check_same_double(second, seconds[level]), "level %zu: %.17g s, then %.17g s", level,
+                  seconds[level], second);
         }
         free(config);
         free(other);
@@ -210,9 +215,11 @@ static void every_kind_has_a_task(void **state)
     (void)state;
     for (size_t i = 0; wni_blackbox_kinds[i]; i++) {
         size_t n = 0;
-        for (size_t k = 0; k < tasks.n; k++) n += !strcmp(tasks.items[k].kind, wni_blackbox_kinds[i]->name);
+        for (size_t k = 0; k < tasks.n; k++)
+            n += !strcmp(tasks.items[k].kind, wni_blackbox_kinds[i]->name);
         if (n) continue;
-        print_message("# skip: no task of kind %s is at hand (../shared/data is not there)\n", wni_blackbox_kinds[i]->name);
+        print_message("# skip: no task of kind %s is at hand (../shared/data is not there)\n",
+                      wni_blackbox_kinds[i]->name);
         skip();
     }
 }
@@ -234,7 +241,8 @@ int main(void)
                                        cmocka_unit_test(an_unknown_task_is_not_found)};
     struct err err = {0};
     if (wni_tasks_find(&tasks, "data:../shared/data", &err)) return 1;
-    int failed = contract_run("blackboxes", properties, sizeof properties / sizeof *properties, tasks.n, name_at, row_at);
+    int failed = contract_run("blackboxes", properties, sizeof properties / sizeof *properties, tasks.n,
+                              name_at, row_at);
     failed += cmocka_run_group_tests(tests, NULL, NULL);
     wni_tasks_release(&tasks);
     return failed;

@@ -1,4 +1,5 @@
-/* test_methods.c -- every row of methods.def, from end to end: opened through the library, run on the simulator. */
+/* test_methods.c -- every row of methods.def, from end to end: opened through the library, run on the
+ * simulator. */
 #include "tests/contract/contract.h"
 
 #include "bench/simrun.h"
@@ -57,7 +58,8 @@ static void listen(void *context, const struct study *study, const struct happen
         note->event = e;
         note->event.config = NULL;
         if (e.kind != EVENT_REPORT) continue;
-        CHECK(check_same_double(e.value, study->sign * report->value), "value %g heard, %g noted", report->value, e.value);
+        CHECK(check_same_double(e.value, study->sign * report->value), "value %g heard, %g noted",
+              report->value, e.value);
         note->happening = *report;
     }
 }
@@ -98,13 +100,14 @@ static void names_its_parts(void **row)
     CHECK(wni_scheduler_find(m->scheduler, &err), "%s: %s", m->name, err.text);
     CHECK(wni_searcher_find(m->searcher, &err), "%s: %s", m->name, err.text);
     CHECK(m->options, "%s: options are NULL, not empty", m->name);
-    CHECK(m->summary && strlen(m->summary) > 5 && strlen(m->summary) < 100, "%s: summary '%s'", m->name, m->summary);
+    CHECK(m->summary && strlen(m->summary) > 5 && strlen(m->summary) < 100, "%s: summary '%s'", m->name,
+          m->summary);
     assert_ptr_equal(wni_method_find(m->name, &err), m);
     CHECK(strspn(m->name, "abcdefghijklmnopqrstuvwxyz0123456789+-") == strlen(m->name), "name '%s'", m->name);
 }
 
-static wn_study *open_study(const struct method *m, const char *options, double max_resource, wn_status expected,
-                            char why[WN_WHY_MAX])
+static wn_study *open_study(const struct method *m, const char *options, double max_resource,
+                            wn_status expected, char why[WN_WHY_MAX])
 {
     wn_space *space = wn_space_new();
     assert_non_null(space);
@@ -179,7 +182,8 @@ static void two_runs_are_the_same(void **row, const char *task)
         CHECK_DOUBLE(one.simulated_seconds, two.simulated_seconds);
         CHECK(one.reports > 20 && one.reports <= 1500, "%zu reports", (size_t)one.reports);
         CHECK(isfinite(one.best), "best value %g", one.best);
-        CHECK(isnan(box->best) || (box->goal == WN_MINIMIZE ? one.best >= box->best - 1e-6 : one.best <= box->best + 1e-6),
+        CHECK(isnan(box->best) ||
+                  (box->goal == WN_MINIMIZE ? one.best >= box->best - 1e-6 : one.best <= box->best + 1e-6),
               "best value %.17g is better than the best there is, %.17g", one.best, box->best);
         free(a.items);
         free(b.items);
@@ -208,7 +212,8 @@ static void ends_when_the_trials_do(void **row)
     struct blackbox *box = open_task("synthetic-curves");
     assert_non_null(box);
     for (unsigned workers = 1; workers <= 64; workers *= 8) {
-        struct sim_run how = {.seed = 2, .workers = workers, .limits = {.trials = 40}, .poll = workers == 8 ? 5 : 0};
+        struct sim_run how = {
+            .seed = 2, .workers = workers, .limits = {.trials = 40}, .poll = workers == 8 ? 5 : 0};
         struct record record;
         struct sim_outcome out = run(*row, box, how, &record);
         CHECK(out.trials == 40, "%zu trials", (size_t)out.trials);
@@ -260,8 +265,8 @@ int main(void)
 {
     struct err err = {0};
     if (wni_tasks_find(&tasks, "data", &err)) return 1;
-    int failed = contract_run("methods", properties, sizeof properties / sizeof *properties, wni_method_count(), name_at,
-                              row_at);
+    int failed = contract_run("methods", properties, sizeof properties / sizeof *properties,
+                              wni_method_count(), name_at, row_at);
     wni_tasks_release(&tasks);
     return failed;
 }

@@ -1,7 +1,8 @@
-/* test_schedulers.c -- what every row of schedulers.def must do, the one you are about to add included (sched.h).
+/* test_schedulers.c -- what every row of schedulers.def must do, the one you are about to add included
+ * (sched.h).
  *
- * The rig checks as it goes: every decision is one of the three, next() leaves no trace, only paused trials are resumed,
- * no trial is in two hands, and nobody is told to wait while nothing runs. */
+ * The rig checks as it goes: every decision is one of the three, next() leaves no trace, only paused trials
+ * are resumed, no trial is in two hands, and nobody is told to wait while nothing runs. */
 #include "tests/contract/contract.h"
 
 static const unsigned crews[] = {1, 2, 7, 64};
@@ -11,12 +12,15 @@ static void plain_space(struct space *space)
 {
     struct err err = {0};
     wni_space_init(space);
-    CHECK_OK(wni_space_add(space, &(struct param_decl){.name = "x", .kind = PARAM_FLOAT, .max = 1}, &err), err);
-    CHECK_OK(wni_space_add(space, &(struct param_decl){.name = "n", .kind = PARAM_INT, .min = 1, .max = 99}, &err), err);
+    CHECK_OK(wni_space_add(space, &(struct param_decl){.name = "x", .kind = PARAM_FLOAT, .max = 1}, &err),
+             err);
+    CHECK_OK(
+        wni_space_add(space, &(struct param_decl){.name = "n", .kind = PARAM_INT, .min = 1, .max = 99}, &err),
+        err);
 }
 
-static struct study_setup setup_for(const struct scheduler_ops *ops, const struct space *space, const char *options,
-                                    uint64_t seed)
+static struct study_setup setup_for(const struct scheduler_ops *ops, const struct space *space,
+                                    const char *options, uint64_t seed)
 {
     return (struct study_setup){.space = space,
                                 .scheduler = ops->name,
@@ -52,7 +56,8 @@ static void acceptable_options(const struct scheduler_ops *ops, uint64_t seed, c
 static void is_described(void **row)
 {
     const struct scheduler_ops *ops = *row;
-    CHECK(ops->summary && strlen(ops->summary) > 10 && strlen(ops->summary) < 100, "summary '%s'", ops->summary);
+    CHECK(ops->summary && strlen(ops->summary) > 10 && strlen(ops->summary) < 100, "summary '%s'",
+          ops->summary);
     CHECK(ops->observe, "%s decides nothing", ops->name);
     assert_ptr_equal(wni_scheduler_find(ops->name, NULL), ops);
 }
@@ -71,7 +76,8 @@ static void decides_the_same_again(void **row)
     wni_space_release(&space);
 }
 
-/* Crashes, NaN, infinities, reports out of order, beyond the end, from trials that were told to stop or given up. */
+/* Crashes, NaN, infinities, reports out of order, beyond the end, from trials that were told to stop or given
+ * up. */
 static void survives_trouble(void **row)
 {
     struct space space;
@@ -90,7 +96,8 @@ static void survives_trouble(void **row)
 /* Resources need not be epochs counted from 1. */
 static void any_resources(void **row)
 {
-    static const double bounds[][2] = {{1, 1}, {1, 1.5}, {0.001, 0.7}, {3, 1000}, {1e-3, 1e3}, {1e9, 1e12}, {200, 200}};
+    static const double bounds[][2] = {{1, 1},      {1, 1.5},    {0.001, 0.7}, {3, 1000},
+                                       {1e-3, 1e3}, {1e9, 1e12}, {200, 200}};
     struct space space;
     plain_space(&space);
     for (uint64_t seed = 0; seed < sizeof bounds / sizeof *bounds; seed++) {
@@ -116,7 +123,8 @@ static void constant_objective(void **row)
     wni_space_release(&space);
 }
 
-/* Whoever comes first has nobody to be worse than, however bad it is: it may be told to pause, never to stop. */
+/* Whoever comes first has nobody to be worse than, however bad it is: it may be told to pause, never to stop.
+ */
 static void the_first_is_not_stopped(void **row)
 {
     struct space space;
@@ -134,7 +142,8 @@ static void the_first_is_not_stopped(void **row)
         for (double at = 1; at <= 27; at++) {
             wn_decision decision;
             CHECK_OK(wni_study_report(&r.study, job.trial, at, at * 1e6, 0, &decision, &err), err);
-            CHECK((decision == WN_STOP) == (at == 27), "options %s: decision %d at %g", options, decision, at);
+            CHECK((decision == WN_STOP) == (at == 27), "options %s: decision %d at %g", options, decision,
+                  at);
         }
         rig_close(&r);
     }
@@ -163,7 +172,8 @@ static void comes_to_an_end(void **row)
     }
 }
 
-/* When all trials do what they should, some get the full resource, and under a scheduler that stops early some do not. */
+/* When all trials do what they should, some get the full resource, and under a scheduler that stops early
+ * some do not. */
 static void something_reaches_the_end(void **row)
 {
     struct space space;
@@ -175,9 +185,11 @@ static void something_reaches_the_end(void **row)
         rig_open(&r, &setup, &world);
         rig_run(&r, 6000);
         const struct history *h = &r.study.history;
-        CHECK(h->by_state[WN_COMPLETE] > 0, "%zu trials, %zu complete", h->n_trials, h->by_state[WN_COMPLETE]);
+        CHECK(h->by_state[WN_COMPLETE] > 0, "%zu trials, %zu complete", h->n_trials,
+              h->by_state[WN_COMPLETE]);
         size_t early = h->by_state[WN_STOPPED] + h->by_state[WN_PAUSED];
-        CHECK((early > 0) == r.study.scheduler.ops->stops_early, "%zu of %zu trials ended early", early, h->n_trials);
+        CHECK((early > 0) == r.study.scheduler.ops->stops_early, "%zu of %zu trials ended early", early,
+              h->n_trials);
         rig_close(&r);
     }
     wni_space_release(&space);
@@ -274,6 +286,6 @@ static const void *row_at(size_t i)
 
 int main(void)
 {
-    return contract_run("schedulers", properties, sizeof properties / sizeof *properties, wni_scheduler_count(), name_at,
-                        row_at);
+    return contract_run("schedulers", properties, sizeof properties / sizeof *properties,
+                        wni_scheduler_count(), name_at, row_at);
 }

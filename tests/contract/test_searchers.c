@@ -1,4 +1,5 @@
-/* test_searchers.c -- what every row of searchers.def must do, the one you are about to add included (search.h). */
+/* test_searchers.c -- what every row of searchers.def must do, the one you are about to add included
+ * (search.h). */
 #include "tests/contract/contract.h"
 
 #include <ctype.h>
@@ -8,16 +9,13 @@ static const struct mode {
     const char *scheduler, *options;
     double max_resource;
 } modes[] = {
-    {"fifo", "", 0},
-    {"fifo", "", 4},
-    {"asha", "", 9},
-    {"asha", "scheduler.type=promotion", 9},
+    {"fifo", "", 0}, {"fifo", "", 4}, {"asha", "", 9}, {"asha", "scheduler.type=promotion", 9},
     {"sync", "", 9},
 };
 enum { N_MODES = sizeof modes / sizeof *modes };
 
-static struct study_setup setup_for(const struct searcher_ops *ops, const struct mode *mode, const struct space *space,
-                                    uint64_t seed)
+static struct study_setup setup_for(const struct searcher_ops *ops, const struct mode *mode,
+                                    const struct space *space, uint64_t seed)
 {
     return (struct study_setup){.space = space,
                                 .scheduler = mode->scheduler,
@@ -49,7 +47,8 @@ static void mixed_space(struct space *space)
     };
     struct err err = {0};
     wni_space_init(space);
-    for (size_t i = 0; i < sizeof decls / sizeof *decls; i++) CHECK_OK(wni_space_add(space, &decls[i], &err), err);
+    for (size_t i = 0; i < sizeof decls / sizeof *decls; i++)
+        CHECK_OK(wni_space_add(space, &decls[i], &err), err);
 }
 
 /* Opens a rig over a random space; false when the searcher says that it cannot search it. */
@@ -57,7 +56,8 @@ static bool open_over(struct rig *r, const struct study_setup *setup, const stru
 {
     struct err err = {0};
     wn_status st = rig_try(r, setup, world, &err);
-    CHECK(st == WN_OK || (st == WN_EINVAL && strstr(err.text, setup->searcher)), "open gave %d: %s", st, err.text);
+    CHECK(st == WN_OK || (st == WN_EINVAL && strstr(err.text, setup->searcher)), "open gave %d: %s", st,
+          err.text);
     return st == WN_OK;
 }
 
@@ -79,9 +79,10 @@ static void check_proposals_are_new(const struct history *h)
 static void is_described(void **row)
 {
     const struct searcher_ops *ops = *row;
-    CHECK(ops->summary && strlen(ops->summary) > 10 && strlen(ops->summary) < 100, "summary '%s'", ops->summary);
-    CHECK(!isupper((unsigned char)ops->summary[0]) && ops->summary[strlen(ops->summary) - 1] != '.', "summary '%s'",
+    CHECK(ops->summary && strlen(ops->summary) > 10 && strlen(ops->summary) < 100, "summary '%s'",
           ops->summary);
+    CHECK(!isupper((unsigned char)ops->summary[0]) && ops->summary[strlen(ops->summary) - 1] != '.',
+          "summary '%s'", ops->summary);
     CHECK(ops->suggest, "%s proposes nothing", ops->name);
     assert_ptr_equal(wni_searcher_find(ops->name, NULL), ops);
 }
@@ -113,7 +114,8 @@ static void another_seed_other_points(void **row)
     struct space space;
     mixed_space(&space);
     size_t same = 0, n = 0;
-    struct study_setup setup = setup_for(ops, &modes[0], &space, 1), other = setup_for(ops, &modes[0], &space, 2);
+    struct study_setup setup = setup_for(ops, &modes[0], &space, 1),
+                       other = setup_for(ops, &modes[0], &space, 2);
     struct world world = world_for(1, 1, 0);
     struct rig a, b;
     rig_open(&a, &setup, &world);
@@ -130,7 +132,8 @@ static void another_seed_other_points(void **row)
     wni_space_release(&space);
 }
 
-/* rig_ask() looks at every point; here are the spaces: few and many parameters of all kinds, with bounds of all sizes. */
+/* rig_ask() looks at every point; here are the spaces: few and many parameters of all kinds, with bounds of
+ * all sizes. */
 static void points_lie_in_the_space(void **row)
 {
     unsigned opened = 0;
@@ -207,7 +210,8 @@ static void all_reports_fail(void **row)
             struct handout job;
             wn_decision decision;
             CHECK_OK(wni_study_ask(&r.study, 0, &job, &err), err);
-            CHECK_OK(wni_study_report(&r.study, job.trial, 1, i % 2 ? NAN : -INFINITY, 0, &decision, &err), err);
+            CHECK_OK(wni_study_report(&r.study, job.trial, 1, i % 2 ? NAN : -INFINITY, 0, &decision, &err),
+                     err);
             CHECK_INT(decision, WN_STOP);
             CHECK_OK(wni_study_finish(&r.study, job.trial, WN_COMPLETE, 0, &err), err);
         }
@@ -248,7 +252,8 @@ static void uses_up_a_finite_space(void **row)
         const struct mode *mode = &modes[seed % N_MODES];
         struct study_setup setup = setup_for(*row, mode, &space, seed);
         struct world world = world_for(seed, (unsigned)check_between(&rng, 1, 8), seed % 2 ? 10 : 0);
-        world.trials_limit = space.size + 1; /* never reached; keeps configurations from being enqueued twice */
+        world.trials_limit =
+            space.size + 1; /* never reached; keeps configurations from being enqueued twice */
         struct rig r;
         struct handout job;
         rig_open(&r, &setup, &world);
@@ -268,13 +273,17 @@ static void counts_enqueued_points_as_used(void **row)
     struct handout job;
     struct space space;
     wni_space_init(&space);
-    CHECK_OK(wni_space_add(&space, &(struct param_decl){.name = "n", .kind = PARAM_INT, .min = 1, .max = 6}, &err), err);
+    CHECK_OK(
+        wni_space_add(&space, &(struct param_decl){.name = "n", .kind = PARAM_INT, .min = 1, .max = 6}, &err),
+        err);
     struct study_setup setup = setup_for(*row, &modes[0], &space, 0);
     struct world world = world_for(0, 1, 0);
     struct rig r;
     rig_open(&r, &setup, &world);
-    for (int i = 0; i < 3; i++) CHECK_OK(wni_study_enqueue(&r.study, (double[]){i ? 4 : 2}, 0, &err), err);
-    for (int i = 0; i < 7; i++) CHECK_OK(wni_study_ask(&r.study, 0, &job, &err), err);
+    for (int i = 0; i < 3; i++)
+        CHECK_OK(wni_study_enqueue(&r.study, (double[]){i ? 4 : 2}, 0, &err), err);
+    for (int i = 0; i < 7; i++)
+        CHECK_OK(wni_study_ask(&r.study, 0, &job, &err), err);
     CHECK_INT(wni_study_ask(&r.study, 0, &job, &err), WN_EXHAUSTED);
     CHECK_INT(r.study.history.n_distinct, 6);
     rig_close(&r);
@@ -352,7 +361,8 @@ static wn_status open_alone(const void *ops, const char *options, struct err *er
     struct space space;
     struct searcher searcher;
     wni_space_init(&space);
-    CHECK_OK(wni_space_add(&space, &(struct param_decl){.name = "x", .kind = PARAM_FLOAT, .max = 1}, err), *err);
+    CHECK_OK(wni_space_add(&space, &(struct param_decl){.name = "x", .kind = PARAM_FLOAT, .max = 1}, err),
+             *err);
     struct search_env env = {.space = &space, .seed = 1};
     wn_status st = wni_searcher_open(&searcher, ops, options, &env, err);
     wni_searcher_release(&searcher); /* also after a failure */
@@ -413,6 +423,6 @@ static const void *row_at(size_t i)
 
 int main(void)
 {
-    return contract_run("searchers", properties, sizeof properties / sizeof *properties, wni_searcher_count(), name_at,
-                        row_at);
+    return contract_run("searchers", properties, sizeof properties / sizeof *properties, wni_searcher_count(),
+                        name_at, row_at);
 }

@@ -1,4 +1,5 @@
-/* test_stores.c -- what every row of stores.def must do: take events in order, and give back what it keeps. */
+/* test_stores.c -- what every row of stores.def must do: take events in order, and give back what it keeps.
+ */
 #include "tests/contract/contract.h"
 
 /* Where a test study of this store can live.  A new store needs a line here; without one its row fails. */
@@ -21,12 +22,16 @@ static void small_space(struct space *space)
 {
     struct err err = {0};
     wni_space_init(space);
-    CHECK_OK(wni_space_add(space, &(struct param_decl){.name = "x", .kind = PARAM_FLOAT, .max = 1}, &err), err);
+    CHECK_OK(wni_space_add(space, &(struct param_decl){.name = "x", .kind = PARAM_FLOAT, .max = 1}, &err),
+             err);
     CHECK_OK(wni_space_add(space, &(struct param_decl){.name = "b", .kind = PARAM_BOOL}, &err), err);
 }
 
-static const struct study_setup base = {
-    .scheduler = "asha", .searcher = "rea", .options = {"scheduler.type=promotion"}, .seed = 3, .max_resource = 9};
+static const struct study_setup base = {.scheduler = "asha",
+                                        .searcher = "rea",
+                                        .options = {"scheduler.type=promotion"},
+                                        .seed = 3,
+                                        .max_resource = 9};
 
 /* Puts the events that a store gives back into a history of their own. */
 static wn_status take(void *context, const struct event *e, struct err *err)
@@ -42,7 +47,8 @@ static void is_complete(void **row)
 {
     const struct store_ops *ops = *row;
     CHECK(ops->open && ops->append && ops->read && ops->close, "store '%s' lacks a function", ops->scheme);
-    CHECK(strspn(ops->scheme, "abcdefghijklmnopqrstuvwxyz") == strlen(ops->scheme), "scheme '%s'", ops->scheme);
+    CHECK(strspn(ops->scheme, "abcdefghijklmnopqrstuvwxyz") == strlen(ops->scheme), "scheme '%s'",
+          ops->scheme);
 }
 
 /* All kinds of events, whatever happens to the trials. */
@@ -135,6 +141,7 @@ static void wrong_addresses_are_refused(void **state)
         struct err err = {0};
         CHECK_INT(wni_store_open(&store, cases[i].url, "s", &space, &err), WN_EINVAL);
         CHECK_TEXT(err.text, cases[i].says);
+        assert_null(store.ops);
         wni_store_close(&store); /* nothing is open: harmless */
     }
     wni_space_release(&space);
@@ -143,7 +150,7 @@ static void wrong_addresses_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(wrong_addresses_are_refused)};
-    int failed = contract_run("stores", properties, sizeof properties / sizeof *properties, wni_store_count(), name_at,
-                              row_at);
+    int failed = contract_run("stores", properties, sizeof properties / sizeof *properties, wni_store_count(),
+                              name_at, row_at);
     return failed + cmocka_run_group_tests(tests, NULL, NULL);
 }

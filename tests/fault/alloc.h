@@ -1,8 +1,9 @@
 /* alloc.h -- an allocator that fails when it is told to, and knows what is still alive.
  *
- * Fault tests are linked with --wrap=malloc and kin, so every allocation of ours comes here.  Those inside the C library
- * and libyaml do not.  jansson's are counted after alloc_count_json(), so that a document left behind is found; they fail
- * only after alloc_fail_json(), because jansson takes some failed allocations for mistakes in the text.
+ * Fault tests are linked with --wrap=malloc and kin, so every allocation of ours comes here.  Those inside
+ * the C library and libyaml do not.  jansson's are counted after alloc_count_json(), so that a document left
+ * behind is found; they fail only after alloc_fail_json(), because jansson takes some failed allocations for
+ * mistakes in the text.
  *
  *     for (size_t k = 0; ; k++) {
  *         size_t before = alloc_live();
@@ -38,7 +39,8 @@ enum alloc_mode {
     ALLOC_FROM, /* memory has run out: all fail until alloc_fail_never() */
 };
 
-/* Blocks alive, by address: open addressing.  free() also meets blocks of the C library, which are not in here. */
+/* Blocks alive, by address: open addressing.  free() also meets blocks of the C library, which are not in
+ * here. */
 enum { ALLOC_SLOTS = 1 << 20 };
 static uintptr_t alloc_slots[ALLOC_SLOTS];
 
@@ -58,7 +60,8 @@ static inline size_t alloc_home(uintptr_t address)
 static inline size_t alloc_find(uintptr_t address)
 {
     size_t at = alloc_home(address);
-    while (alloc_slots[at] && alloc_slots[at] != address) at = (at + 1) & (ALLOC_SLOTS - 1);
+    while (alloc_slots[at] && alloc_slots[at] != address)
+        at = (at + 1) & (ALLOC_SLOTS - 1);
     return at;
 }
 

@@ -1,11 +1,11 @@
 /* test_alloc.c -- any allocation may fail: no leak, no crash, no lie.
  *
- * A scenario is run again and again, with its first allocation failing, then its second, and so on until it gets by without
- * a failure; once with a single failure and once with memory gone for good.  It may succeed or say WN_ENOMEM, and it must
- * leave as many blocks alive as there were before.
+ * A scenario is run again and again, with its first allocation failing, then its second, and so on until it
+ * gets by without a failure; once with a single failure and once with memory gone for good.  It may succeed
+ * or say WN_ENOMEM, and it must leave as many blocks alive as there were before.
  *
- * A study must also go on as if nothing had happened: the call that failed is repeated, and at the end the log is that of
- * a study which never ran out of memory. */
+ * A study must also go on as if nothing had happened: the call that failed is repeated, and at the end the
+ * log is that of a study which never ran out of memory. */
 #include "tests/contract/contract.h"
 
 #include "api/api_int.h"
@@ -33,10 +33,10 @@ static void torture(const struct scenario *s)
             alloc_fail_at(k, (enum alloc_mode)mode);
             wn_status st = s->run(s->subject);
             alloc_fail_never();
-            CHECK(alloc_live() == before, "allocation %zu failed, mode %d: %zu blocks alive, %zu before", k, mode,
-                  alloc_live(), before);
-            CHECK(st == s->expected || (alloc_failed() && st == WN_ENOMEM), "allocation %zu failed, mode %d: status %d", k,
-                  mode, st);
+            CHECK(alloc_live() == before, "allocation %zu failed, mode %d: %zu blocks alive, %zu before", k,
+                  mode, alloc_live(), before);
+            CHECK(st == s->expected || (alloc_failed() && st == WN_ENOMEM),
+                  "allocation %zu failed, mode %d: status %d", k, mode, st);
             if (alloc_failed()) continue;
             CHECK(k >= s->at_least, "it takes only %zu allocations", k);
             break;
@@ -122,9 +122,9 @@ static void spaces(void **state)
     (void)state;
     torture(&(struct scenario){build_and_write, .at_least = 20});
     torture(&(struct scenario){read_and_write, space_json, .at_least = 15});
-    torture(&(struct scenario){read_and_write, "{\"x\": {\"type\": \"flaot\", \"min\": []}, \"y\": 1, \"z\": []}",
-                               .expected = WN_EINVAL,
-                               .at_least = 5});
+    torture(&(struct scenario){read_and_write,
+                               "{\"x\": {\"type\": \"flaot\", \"min\": []}, \"y\": 1, \"z\": []}",
+                               .expected = WN_EINVAL, .at_least = 5});
     torture(&(struct scenario){read_and_write, "{\"x\": ", .expected = WN_EINVAL, .at_least = 1});
 }
 
@@ -213,7 +213,8 @@ static wn_status list_and_open(const void *subject)
         double config[16], value, seconds;
         alignas(max_align_t) unsigned char curve[4096] = {0};
         struct rng rng = wni_rng_stream(1, 1, 1);
-        CHECK(box->space.n <= 16 && box->curve_size <= sizeof curve, "the box is larger than the test thinks");
+        CHECK(box->space.n <= 16 && box->curve_size <= sizeof curve,
+              "the box is larger than the test thinks");
         wni_config_sample(&box->space, &rng, config);
         st = box->ops->open_curve(box, config, 0, curve, &err);
         if (!st) box->ops->read_curve(box, curve, 0, &value, &seconds);
@@ -249,8 +250,11 @@ static wn_status simulate(const void *subject)
     const struct simulation *s = subject;
     struct err err = {0};
     struct sim_outcome out;
-    struct sim_run run = {
-        .box = s->box, .method = s->method, .seed = 1, .workers = 3, .limits = {.trials = 30, .reports = 200}};
+    struct sim_run run = {.box = s->box,
+                          .method = s->method,
+                          .seed = 1,
+                          .workers = 3,
+                          .limits = {.trials = 30, .reports = 200}};
     run.options = brisk_options(s->method->searcher);
     return wni_sim_run(&run, &out, &err);
 }
@@ -273,15 +277,15 @@ static void simulated_run(void **row)
 /* ---- a study that runs out of memory and goes on ---- */
 
 /* Repeats a call that ran out of memory, with memory back. */
-#define INSIST(call)                                                                                                  \
-    do {                                                                                                              \
-        wn_status insist_status = (call);                                                                             \
-        if (insist_status == WN_ENOMEM) {                                                                             \
-            assert_true(alloc_failed());                                                                              \
-            alloc_fail_never();                                                                                       \
-            insist_status = (call);                                                                                   \
-        }                                                                                                             \
-        CHECK(insist_status == WN_OK, "%s gave %d", #call, insist_status);                                            \
+#define INSIST(call)                                                                                         \
+    do {                                                                                                     \
+        wn_status insist_status = (call);                                                                    \
+        if (insist_status == WN_ENOMEM) {                                                                    \
+            assert_true(alloc_failed());                                                                     \
+            alloc_fail_never();                                                                              \
+            insist_status = (call);                                                                          \
+        }                                                                                                    \
+        CHECK(insist_status == WN_OK, "%s gave %d", #call, insist_status);                                   \
     } while (0)
 
 enum { ROUNDS = 40, HANDS = 4 };
@@ -373,7 +377,8 @@ static wn_status open_searcher(const void *subject)
     struct err err = {0};
     struct space space;
     wni_space_init(&space);
-    wn_status st = wni_space_add(&space, &(struct param_decl){.name = "x", .kind = PARAM_INT, .max = 9}, &err);
+    wn_status st =
+        wni_space_add(&space, &(struct param_decl){.name = "x", .kind = PARAM_INT, .max = 9}, &err);
     struct search_env env = {.space = &space, .partial = true};
     if (!st) {
         st = wni_searcher_open(&s, subject, NULL, &env, &err);
@@ -410,12 +415,14 @@ static void the_allocator_counts(void **state)
     (void)state;
     size_t before = alloc_live();
     void *blocks[300];
-    for (int i = 0; i < 300; i++) assert_non_null(blocks[i] = malloc(8));
+    for (int i = 0; i < 300; i++)
+        assert_non_null(blocks[i] = malloc(8));
     CHECK_INT(alloc_live(), before + 300);
     assert_non_null(blocks[0] = realloc(blocks[0], 100000));
     CHECK_INT(alloc_live(), before + 300);
     alloc_fail_at(1, ALLOC_ONCE);
-    void *volatile first = malloc(1), *volatile second = malloc(1), *volatile third = calloc(1, 1); /* not optimised out */
+    void *volatile first = malloc(1), *volatile second = malloc(1),
+                   *volatile third = calloc(1, 1); /* not optimised out */
     assert_true(first && !second && third && alloc_failed());
     alloc_fail_at(0, ALLOC_FROM);
     second = realloc(blocks[0], 10);
@@ -426,7 +433,8 @@ static void the_allocator_counts(void **state)
     CHECK_INT(alloc_live(), before + 302);
     free(first);
     free(third);
-    for (int i = 0; i < 300; i++) free(blocks[(i * 7) % 300]);
+    for (int i = 0; i < 300; i++)
+        free(blocks[(i * 7) % 300]);
     free(NULL);
     CHECK_INT(alloc_live(), before);
 }
@@ -448,11 +456,11 @@ static const void *row_at(size_t i)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(the_allocator_counts), cmocka_unit_test(spaces),
-                                       cmocka_unit_test(json_itself), cmocka_unit_test(study_files), cmocka_unit_test(tasks),
-                                       cmocka_unit_test(unused_parts)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_allocator_counts), cmocka_unit_test(spaces), cmocka_unit_test(json_itself),
+        cmocka_unit_test(study_files),          cmocka_unit_test(tasks),  cmocka_unit_test(unused_parts)};
     alloc_count_json();
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    return failed + contract_run("methods", properties, sizeof properties / sizeof *properties, wni_method_count(),
-                                 name_at, row_at);
+    return failed + contract_run("methods", properties, sizeof properties / sizeof *properties,
+                                 wni_method_count(), name_at, row_at);
 }

@@ -1,4 +1,5 @@
-/* test_store.c -- a store that refuses to write: nothing has happened, the call can be repeated, the log has no gap.
+/* test_store.c -- a store that refuses to write: nothing has happened, the call can be repeated, the log has
+ * no gap.
  *
  * The store here keeps copies of what it is given and fails at a chosen event, or while reading. */
 #include "tests/contract/contract.h"
@@ -43,8 +44,8 @@ static wn_status append(void *self, const struct event *e, struct err *err)
 }
 
 static wn_status read_events(void *self, uint64_t position,
-                             wn_status (*take)(void *context, const struct event *e, struct err *err), void *context,
-                             struct err *err)
+                             wn_status (*take)(void *context, const struct event *e, struct err *err),
+                             void *context, struct err *err)
 {
     struct shaky *s = self;
     for (size_t i = position; i < s->n; i++) {
@@ -70,11 +71,13 @@ static struct shaky shaky_for(const struct space *space)
 
 static void shaky_free(struct shaky *s)
 {
-    for (size_t i = 0; i < s->n; i++) free((void *)(uintptr_t)s->events[i].config);
+    for (size_t i = 0; i < s->n; i++)
+        free((void *)(uintptr_t)s->events[i].config);
     free(s->events);
 }
 
-static wn_status open_over(struct study *study, const struct study_setup *setup, struct shaky *shaky, struct err *err)
+static wn_status open_over(struct study *study, const struct study_setup *setup, struct shaky *shaky,
+                           struct err *err)
 {
     struct store store = {.ops = &shaky_ops, .self = shaky};
     return wni_study_open(study, setup, &store, err);
@@ -86,7 +89,8 @@ static void check_gapless(const struct shaky *s, const struct history *h)
     struct history_cursor at = {0};
     struct event e;
     CHECK_INT(s->n, h->n_events);
-    for (size_t i = 0; wni_history_next(h, &at, &e); i++) check_same_event(h->space, &s->events[i], &e, i);
+    for (size_t i = 0; wni_history_next(h, &at, &e); i++)
+        check_same_event(h->space, &s->events[i], &e, i);
 }
 
 /* ---- a study over it ---- */
@@ -144,22 +148,23 @@ static void check_unchanged(const struct study *s, const struct glance *before)
     CHECK_DOUBLE(now.total, before->total);
     CHECK_INT(now.job.kind, before->job.kind);
     CHECK_INT(now.job.trial, before->job.trial);
-    for (int i = 0; i <= WN_CANCELLED; i++) CHECK_INT(now.by_state[i], before->by_state[i]);
+    for (int i = 0; i <= WN_CANCELLED; i++)
+        CHECK_INT(now.by_state[i], before->by_state[i]);
 }
 
 /* Repeats a call that the store refused, or gives up; before that, nothing has changed. */
-#define INSIST(study, call)                                                                                           \
-    do {                                                                                                              \
-        struct err error = {0};                                                                                       \
-        struct glance before = look(study);                                                                           \
-        wn_status insist_status = (call);                                                                             \
-        if (insist_status == WN_ESTORE) {                                                                             \
-            CHECK(strstr(error.text, "disk full"), "message '%s'", error.text);                                       \
-            check_unchanged(study, &before);                                                                          \
-            if (give_up) return;                                                                                      \
-            insist_status = (call);                                                                                   \
-        }                                                                                                             \
-        CHECK(insist_status == WN_OK, "%s gave %d: %s", #call, insist_status, error.text);                            \
+#define INSIST(study, call)                                                                                  \
+    do {                                                                                                     \
+        struct err error = {0};                                                                              \
+        struct glance before = look(study);                                                                  \
+        wn_status insist_status = (call);                                                                    \
+        if (insist_status == WN_ESTORE) {                                                                    \
+            CHECK(strstr(error.text, "disk full"), "message '%s'", error.text);                              \
+            check_unchanged(study, &before);                                                                 \
+            if (give_up) return;                                                                             \
+            insist_status = (call);                                                                          \
+        }                                                                                                    \
+        CHECK(insist_status == WN_OK, "%s gave %d: %s", #call, insist_status, error.text);                   \
     } while (0)
 
 static void run_study(struct study *s, bool give_up)
@@ -226,7 +231,8 @@ static void giving_up_leaves_nothing(void **row)
     }
 }
 
-/* Opened over a log that is there already, the study is where it was: it asks and decides on as if never closed. */
+/* Opened over a log that is there already, the study is where it was: it asks and decides on as if never
+ * closed. */
 static void a_stored_log_is_read_back(void **row)
 {
     struct study_setup setup = setup_of(*row);
@@ -269,7 +275,8 @@ static void a_failed_opening_leaves_nothing(void **row)
         CHECK_INT(alloc_live(), before);
     }
     shaky.fail_read = NEVER;
-    static const char *const wrong[] = {"searcher.nonsense=1", "scheduler.nonsense=1", "nonsense", "nonsense.y=1"};
+    static const char *const wrong[] = {"searcher.nonsense=1", "scheduler.nonsense=1", "nonsense",
+                                        "nonsense.y=1"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         setup.options[1] = wrong[i];
         shaky.closed = 0;
@@ -337,8 +344,8 @@ static const void *row_at(size_t i)
 int main(void)
 {
     if (!make_space()) return 1;
-    int failed = contract_run("methods", properties, sizeof properties / sizeof *properties, wni_method_count(), name_at,
-                              row_at);
+    int failed = contract_run("methods", properties, sizeof properties / sizeof *properties,
+                              wni_method_count(), name_at, row_at);
     wni_space_release(&space);
     return failed;
 }

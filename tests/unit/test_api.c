@@ -86,22 +86,24 @@ static void words(void **state)
     CHECK_TEXT(wn_status_text((wn_status)-99), "unknown status");
     static const char *const names[] = {"WAITING", "RUNNING", "PAUSED", "COMPLETE", "STOPPED",
                                         "FAILED",  "TIMEOUT", "LOST",   "CANCELLED"};
-    for (int i = 0; i < 9; i++) CHECK_TEXT(wn_state_name((wn_state)i), names[i]);
+    for (int i = 0; i < 9; i++)
+        CHECK_TEXT(wn_state_name((wn_state)i), names[i]);
     CHECK_TEXT(wn_state_name((wn_state)9), "UNKNOWN");
     CHECK_TEXT(wn_state_name((wn_state)-1), "UNKNOWN");
 }
 
 /* ---- spaces ---- */
 
-static const char full_json[] = "{\"lr\": {\"type\": \"float\", \"min\": 1e-05, \"max\": 0.1, \"scale\": \"log\"}, "
-                                "\"dropout\": {\"type\": \"float\", \"min\": 0, \"max\": 0.5, \"step\": 0.1}, "
-                                "\"units\": {\"type\": \"int\", \"min\": 16, \"max\": 512, \"scale\": \"log\"}, "
-                                "\"depth\": {\"type\": \"int\", \"min\": 2, \"max\": 8, \"step\": 2}, "
-                                "\"batch\": {\"type\": \"ordinal\", \"values\": [16, 64, 256], \"scale\": \"log\"}, "
-                                "\"size\": {\"type\": \"ordinal\", \"values\": [\"small\", \"large\"]}, "
-                                "\"activation\": {\"type\": \"categorical\", \"values\": [\"relu\", \"tanh\", \"gelu\"]}, "
-                                "\"nesterov\": {\"type\": \"bool\"}, "
-                                "\"epochs\": {\"type\": \"constant\", \"value\": 10}}";
+static const char full_json[] =
+    "{\"lr\": {\"type\": \"float\", \"min\": 1e-05, \"max\": 0.1, \"scale\": \"log\"}, "
+    "\"dropout\": {\"type\": \"float\", \"min\": 0, \"max\": 0.5, \"step\": 0.1}, "
+    "\"units\": {\"type\": \"int\", \"min\": 16, \"max\": 512, \"scale\": \"log\"}, "
+    "\"depth\": {\"type\": \"int\", \"min\": 2, \"max\": 8, \"step\": 2}, "
+    "\"batch\": {\"type\": \"ordinal\", \"values\": [16, 64, 256], \"scale\": \"log\"}, "
+    "\"size\": {\"type\": \"ordinal\", \"values\": [\"small\", \"large\"]}, "
+    "\"activation\": {\"type\": \"categorical\", \"values\": [\"relu\", \"tanh\", \"gelu\"]}, "
+    "\"nesterov\": {\"type\": \"bool\"}, "
+    "\"epochs\": {\"type\": \"constant\", \"value\": 10}}";
 
 static void a_space_is_written_and_read(void **state)
 {
@@ -229,10 +231,13 @@ static wn_status constant_without_value(wn_space *s)
 static void mistakes_are_named(void **state)
 {
     (void)state;
-    expect_mistake(no_name, "parameter '': a name has 1 to 64 letters, digits, '_', '-' or '.' and starts with a letter "
-                            "or '_'");
-    expect_mistake(bad_name, "parameter '2 words': a name has 1 to 64 letters, digits, '_', '-' or '.' and starts with a "
-                             "letter or '_'");
+    expect_mistake(
+        no_name, "parameter '': a name has 1 to 64 letters, digits, '_', '-' or '.' and starts with a letter "
+                 "or '_'");
+    expect_mistake(
+        bad_name,
+        "parameter '2 words': a name has 1 to 64 letters, digits, '_', '-' or '.' and starts with a "
+        "letter or '_'");
     expect_mistake(declared_twice, "parameter 'b': declared twice");
     expect_mistake(upside_down, "parameter 'n': min 5 is above max 2");
     expect_mistake(not_a_number, "parameter 'x': bounds must be finite numbers");
@@ -286,12 +291,23 @@ static void wrong_openings_are_explained(void **state)
         {"mem:", "s", {0}, "unknown store 'mem'; there are memory"},
         {"memory:", "s", {.method = "ahsa"}, "unknown method 'ahsa'; did you mean 'asha'?"},
         {"memory:", "s", {.goal = (wn_goal)5}, "options: goal is neither WN_MINIMIZE nor WN_MAXIMIZE"},
-        {"memory:", "s", {.method = "asha"}, "scheduler 'asha' needs a largest resource (how many epochs a full run has)"},
-        {"memory:", "s", {.method = "asha", .max_resource = -1}, "resource: bounds must be finite numbers, 0 or above"},
-        {"memory:", "s", {.method = "asha", .max_resource = 9, .options = "scheduler.eat=3"},
+        {"memory:",
+         "s",
+         {.method = "asha"},
+         "scheduler 'asha' needs a largest resource (how many epochs a full run has)"},
+        {"memory:",
+         "s",
+         {.method = "asha", .max_resource = -1},
+         "resource: bounds must be finite numbers, 0 or above"},
+        {"memory:",
+         "s",
+         {.method = "asha", .max_resource = 9, .options = "scheduler.eat=3"},
          "scheduler 'asha': unknown option 'eat'; did you mean 'eta'?"},
-        {"memory:", "s", {.options = "eta=3"}, "scheduler 'fifo': option 'eta=3': expected scheduler.NAME=VALUE or "
-                                               "searcher.NAME=VALUE"},
+        {"memory:",
+         "s",
+         {.options = "eta=3"},
+         "scheduler 'fifo': option 'eta=3': expected scheduler.NAME=VALUE or "
+         "searcher.NAME=VALUE"},
     };
     wn_space *space = full_space();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -318,7 +334,8 @@ static void an_empty_space_is_refused(void **state)
     wn_space_free(space);
 }
 
-/* A program compiled against an older header has a shorter struct: what it lacks is zero.  A longer one is not understood. */
+/* A program compiled against an older header has a shorter struct: what it lacks is zero.  A longer one is
+ * not understood. */
 static void options_of_other_versions(void **state)
 {
     (void)state;
@@ -331,7 +348,8 @@ static void options_of_other_versions(void **state)
         CHECK_INT(wn_study_open("memory:", "s", space, &o, &study, why), WN_EINVAL);
         CHECK_TEXT(why, "options: start from WN_STUDY_OPTIONS_INIT");
     }
-    o.struct_size = offsetof(wn_study_options, min_resource); /* before there were resources: asha lacks its largest */
+    o.struct_size =
+        offsetof(wn_study_options, min_resource); /* before there were resources: asha lacks its largest */
     CHECK_INT(wn_study_open("memory:", "s", space, &o, &study, why), WN_EINVAL);
     CHECK(strstr(why, "needs a largest resource"), "got '%s'", why);
     o.struct_size = offsetof(wn_study_options, method); /* before there was anything */
@@ -404,8 +422,10 @@ static void values_of_every_kind(void **state)
 {
     (void)state;
     wn_study *study = open_study((wn_study_options){0});
-    CHECK_INT(wn_study_enqueue(study, "{\"lr\": 0.01, \"dropout\": 0.3, \"units\": 100, \"depth\": 4, \"batch\": 64, "
-                                      "\"size\": \"large\", \"activation\": \"gelu\", \"nesterov\": true, \"epochs\": 10}"),
+    CHECK_INT(wn_study_enqueue(
+                  study,
+                  "{\"lr\": 0.01, \"dropout\": 0.3, \"units\": 100, \"depth\": 4, \"batch\": 64, "
+                  "\"size\": \"large\", \"activation\": \"gelu\", \"nesterov\": true, \"epochs\": 10}"),
               WN_OK);
     wn_trial *t = ask(study);
     CHECK_INT(wn_trial_number(t), 0);
@@ -426,8 +446,9 @@ static void values_of_every_kind(void **state)
     CHECK_TEXT(wn_trial_string(t, "activation"), "gelu");
     CHECK_TEXT(wn_trial_string(t, "nesterov"), "true");
     CHECK_TEXT(wn_trial_string(t, "epochs"), "10");
-    CHECK_TEXT(wn_trial_json(t), "{\"lr\": 0.01, \"dropout\": 0.3, \"units\": 100, \"depth\": 4, \"batch\": 64, "
-                                 "\"size\": \"large\", \"activation\": \"gelu\", \"nesterov\": true, \"epochs\": 10}");
+    CHECK_TEXT(wn_trial_json(t),
+               "{\"lr\": 0.01, \"dropout\": 0.3, \"units\": 100, \"depth\": 4, \"batch\": 64, "
+               "\"size\": \"large\", \"activation\": \"gelu\", \"nesterov\": true, \"epochs\": 10}");
     /* what is not there, or not a number */
     CHECK_DOUBLE(wn_trial_float(t, "momentum"), NAN);
     CHECK_INT(wn_trial_int(t, "momentum"), INT64_MIN);
@@ -447,10 +468,13 @@ static void texts_stay(void **state)
     wn_trial *t = ask(study);
     const char *kept[400], *names[] = {"lr", "activation", "units", "epochs"};
     char copies[4][64];
-    for (int i = 0; i < 4; i++) snprintf(copies[i], sizeof copies[i], "%s", wn_trial_string(t, names[i]));
-    for (int i = 0; i < 400; i++) kept[i] = wn_trial_string(t, names[i % 4]);
+    for (int i = 0; i < 4; i++)
+        snprintf(copies[i], sizeof copies[i], "%s", wn_trial_string(t, names[i]));
+    for (int i = 0; i < 400; i++)
+        kept[i] = wn_trial_string(t, names[i % 4]);
     assert_non_null(wn_trial_json(t));
-    for (int i = 0; i < 400; i++) CHECK_TEXT(kept[i], copies[i % 4]);
+    for (int i = 0; i < 400; i++)
+        CHECK_TEXT(kept[i], copies[i % 4]);
     wn_study_close(study);
 }
 
@@ -475,9 +499,11 @@ static void many_trials_in_hand(void **state)
         CHECK_INT(report(t, 1, order[i]), WN_CONTINUE);
         CHECK_INT(wn_trial_finish(t, WN_COMPLETE), WN_OK);
     }
-    for (int i = N / 2; i < N; i++) CHECK_INT(wn_trial_number(hands[order[i]]), order[i]);
+    for (int i = N / 2; i < N; i++)
+        CHECK_INT(wn_trial_number(hands[order[i]]), order[i]);
     CHECK_INT(wn_trial_number(ask(study)), N);
-    for (int i = 0; i < N; i++) CHECK_INT(info_of(study, order[i]).state, i < N / 2 ? WN_COMPLETE : WN_RUNNING);
+    for (int i = 0; i < N; i++)
+        CHECK_INT(info_of(study, order[i]).state, i < N / 2 ? WN_COMPLETE : WN_RUNNING);
     wn_study_close(study);
 }
 
@@ -495,7 +521,8 @@ static void refused_calls_change_nothing(void **state)
     CHECK_INT(wn_trial_finish(t, (wn_state)42), WN_EINVAL);
     CHECK_TEXT(wn_study_error(study), "trial 0: a trial does not end as UNKNOWN");
     CHECK_INT(info_of(study, 0).reports, 0);
-    CHECK_INT(wn_trial_report(t, 1, 1, NULL), WN_OK); /* the handle is as good as before; who does not ask is not told */
+    CHECK_INT(wn_trial_report(t, 1, 1, NULL),
+              WN_OK); /* the handle is as good as before; who does not ask is not told */
     CHECK_INT(wn_trial_finish(t, WN_COMPLETE), WN_OK);
     wn_study_close(study);
 }
@@ -550,14 +577,16 @@ static void wait_and_exhausted(void **state)
     (void)state;
     wn_trial *t = (wn_trial *)why;
     wn_study *study = open_small((wn_study_options){0});
-    for (int i = 0; i < 4; i++) ask(study);
+    for (int i = 0; i < 4; i++)
+        ask(study);
     CHECK_INT(wn_study_ask(study, &t), WN_EXHAUSTED);
     assert_null(t);
     wn_study_close(study);
 
     study = open_small((wn_study_options){.method = "asha-promotion", .max_resource = 9});
     wn_trial *hands[4];
-    for (int i = 0; i < 4; i++) hands[i] = ask(study);
+    for (int i = 0; i < 4; i++)
+        hands[i] = ask(study);
     CHECK_INT(wn_study_ask(study, &t), WN_WAIT);
     for (int i = 0; i < 4; i++) {
         report(hands[i], 1, i);
@@ -575,7 +604,8 @@ static void enqueued_configurations_keep_their_order(void **state)
     (void)state;
     wn_study *study = open_small((wn_study_options){0});
     static const char *const configs[] = {"{\"n\": 3}", "{\"n\": 1}", "{\"n\": 3}"};
-    for (int i = 0; i < 3; i++) CHECK_INT(wn_study_enqueue(study, configs[i]), WN_OK);
+    for (int i = 0; i < 3; i++)
+        CHECK_INT(wn_study_enqueue(study, configs[i]), WN_OK);
     CHECK_INT(wn_trial_int(ask(study), "n"), 3);
     CHECK_INT(wn_trial_int(ask(study), "n"), 1);
     CHECK_INT(wn_study_enqueue(study, configs[0]), WN_OK);
@@ -595,7 +625,8 @@ static void open_parameters_are_drawn(void **state)
     char *texts[2][3];
     for (int run = 0; run < 2; run++) {
         wn_study *study = open_study((wn_study_options){.seed = 5});
-        for (int i = 0; i < 3; i++) CHECK_INT(wn_study_enqueue(study, i == 2 ? "{}" : "{\"units\": 77}"), WN_OK);
+        for (int i = 0; i < 3; i++)
+            CHECK_INT(wn_study_enqueue(study, i == 2 ? "{}" : "{\"units\": 77}"), WN_OK);
         for (int i = 0; i < 3; i++) {
             wn_trial *t = ask(study);
             if (i < 2) CHECK_INT(wn_trial_int(t, "units"), 77);
@@ -605,9 +636,11 @@ static void open_parameters_are_drawn(void **state)
         }
         wn_study_close(study);
     }
-    for (int i = 0; i < 3; i++) CHECK_TEXT(texts[1][i], texts[0][i]);
+    for (int i = 0; i < 3; i++)
+        CHECK_TEXT(texts[1][i], texts[0][i]);
     CHECK(strcmp(texts[0][0], texts[0][1]) != 0, "twice %s", texts[0][0]);
-    for (int i = 0; i < 6; i++) wn_string_free(texts[i / 3][i % 3]);
+    for (int i = 0; i < 6; i++)
+        wn_string_free(texts[i / 3][i % 3]);
 }
 
 static void wrong_configurations_are_refused(void **state)

@@ -1,4 +1,5 @@
-/* test_study.c -- tuner/study.h: which state a trial ends in, what an ask answers, and that events take effect everywhere.
+/* test_study.c -- tuner/study.h: which state a trial ends in, what an ask answers, and that events take
+ * effect everywhere.
  *
  * The contract tests drive studies by chance; here the cases are worked out by hand. */
 #include "tests/check.h"
@@ -11,13 +12,16 @@ static struct err err;
 static void one_float(struct space *space)
 {
     wni_space_init(space);
-    CHECK_OK(wni_space_add(space, &(struct param_decl){.name = "x", .kind = PARAM_FLOAT, .max = 1}, &err), err);
+    CHECK_OK(wni_space_add(space, &(struct param_decl){.name = "x", .kind = PARAM_FLOAT, .max = 1}, &err),
+             err);
 }
 
 static void three_values(struct space *space)
 {
     wni_space_init(space);
-    CHECK_OK(wni_space_add(space, &(struct param_decl){.name = "n", .kind = PARAM_INT, .min = 1, .max = 3}, &err), err);
+    CHECK_OK(
+        wni_space_add(space, &(struct param_decl){.name = "n", .kind = PARAM_INT, .min = 1, .max = 3}, &err),
+        err);
 }
 
 static wn_status try_open(struct study *s, const struct space *space, struct study_setup setup)
@@ -113,7 +117,8 @@ static void stop_at_the_largest_resource_is_complete(void **state)
     struct study s;
     open_study(&s, asha);
     uint32_t t = ask(&s);
-    for (int r = 1; r < 9; r++) CHECK_INT(report(&s, t, r, 0.5), WN_CONTINUE);
+    for (int r = 1; r < 9; r++)
+        CHECK_INT(report(&s, t, r, 0.5), WN_CONTINUE);
     CHECK_INT(report(&s, t, 9, 0.5), WN_STOP);
     CHECK_INT(finish(&s, t, WN_COMPLETE), WN_COMPLETE);
     t = ask(&s);
@@ -170,11 +175,13 @@ static void no_report_is_failed(void **state)
     (void)state;
     static const struct {
         wn_state said, recorded;
-    } cases[] = {{WN_COMPLETE, WN_FAILED}, {WN_STOPPED, WN_FAILED}, {WN_FAILED, WN_FAILED},      {WN_TIMEOUT, WN_TIMEOUT},
-                 {WN_LOST, WN_LOST},       {WN_PAUSED, WN_PAUSED},  {WN_CANCELLED, WN_CANCELLED}};
+    } cases[] = {{WN_COMPLETE, WN_FAILED},    {WN_STOPPED, WN_FAILED}, {WN_FAILED, WN_FAILED},
+                 {WN_TIMEOUT, WN_TIMEOUT},    {WN_LOST, WN_LOST},      {WN_PAUSED, WN_PAUSED},
+                 {WN_CANCELLED, WN_CANCELLED}};
     struct study s;
     open_study(&s, (struct study_setup){0});
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) CHECK_INT(finish(&s, ask(&s), cases[i].said), cases[i].recorded);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        CHECK_INT(finish(&s, ask(&s), cases[i].said), cases[i].recorded);
     wni_study_release(&s);
 }
 
@@ -247,7 +254,8 @@ static void exhausted_when_every_value_was_tried(void **state)
     struct study s;
     three_values(&space);
     CHECK_OK(try_open(&s, &space, (struct study_setup){0}), err);
-    for (int i = 0; i < 3; i++) ask(&s);
+    for (int i = 0; i < 3; i++)
+        ask(&s);
     CHECK_INT(try_ask(&s), WN_EXHAUSTED); /* under FIFO nothing can come of the trials that run */
     CHECK_OK(wni_study_enqueue(&s, (double[]){2}, 0, &err), err);
     CHECK_INT(ask(&s), 3); /* who asks for it by name gets it again */
@@ -264,7 +272,8 @@ static void wait_while_a_promotion_may_come(void **state)
     struct study s;
     three_values(&space);
     CHECK_OK(try_open(&s, &space, promotion), err);
-    for (int i = 0; i < 3; i++) ask(&s);
+    for (int i = 0; i < 3; i++)
+        ask(&s);
     CHECK_INT(try_ask(&s), WN_WAIT);
     for (uint32_t t = 0; t < 3; t++) {
         CHECK_INT(try_ask(&s), WN_WAIT);
@@ -292,7 +301,8 @@ static void the_queue_comes_first(void **state)
         finish(&s, t, WN_COMPLETE);
     }
     static const double wanted[] = {0.25, 0.75, 0.25};
-    for (int i = 0; i < 3; i++) CHECK_OK(wni_study_enqueue(&s, &wanted[i], 0, &err), err);
+    for (int i = 0; i < 3; i++)
+        CHECK_OK(wni_study_enqueue(&s, &wanted[i], 0, &err), err);
     for (uint32_t i = 0; i < 3; i++) {
         CHECK_OK(wni_study_ask(&s, 0, &job, &err), err);
         CHECK_INT(job.trial, 3 + i);
@@ -353,7 +363,8 @@ static void wrong_setups_are_refused(void **state)
         {{.max_resource = NAN}, "resource: bounds must be finite numbers, 0 or above"},
         {{.max_resource = INFINITY}, "resource: bounds must be finite numbers, 0 or above"},
         {{.min_resource = 5, .max_resource = 2}, "resource: min 5 is above max 2"},
-        {{.options = {"searcher.points=3"}}, "searcher 'random': unknown option 'points'; there are none here"},
+        {{.options = {"searcher.points=3"}},
+         "searcher 'random': unknown option 'points'; there are none here"},
         {{.scheduler = "asha", .options = {"scheduler.eta=1"}, .max_resource = 9},
          "scheduler 'asha': option 'eta': expected a number from 1.1 to 1000, got '1'"},
     };
@@ -407,8 +418,8 @@ static void maximising_is_minimising_the_negative(void **state)
     }
     CHECK_INT(low.history.best_trial, high.history.best_trial);
     CHECK_DOUBLE(low.history.best_value, high.history.best_value);
-    CHECK(low.history.by_state[WN_COMPLETE] > 0 && low.history.by_state[WN_STOPPED] > 0, "%zu complete, %zu stopped",
-          low.history.by_state[WN_COMPLETE], low.history.by_state[WN_STOPPED]);
+    CHECK(low.history.by_state[WN_COMPLETE] > 0 && low.history.by_state[WN_STOPPED] > 0,
+          "%zu complete, %zu stopped", low.history.by_state[WN_COMPLETE], low.history.by_state[WN_STOPPED]);
     wni_study_release(&low);
     wni_study_release(&high);
 }
@@ -431,14 +442,18 @@ static void a_follower_keeps_up(void **state)
         wni_history_last(&leader.history, t, &value, &from);
         for (double r = from + 1; decision == WN_CONTINUE; r++) {
             decision = report(&leader, t, r, wni_history_config(&leader.history, t)[0] + 1 / r);
-            while (wni_history_next(&leader.history, &at, &e)) CHECK_OK(wni_study_apply(&follower, &e, &followed, &err), err);
+            while (wni_history_next(&leader.history, &at, &e))
+                CHECK_OK(wni_study_apply(&follower, &e, &followed, &err), err);
             CHECK_INT(followed, decision);
         }
         finish(&leader, t, WN_COMPLETE);
-        while (wni_history_next(&leader.history, &at, &e)) CHECK_OK(wni_study_apply(&follower, &e, &followed, &err), err);
-        for (int k = 0; k <= WN_CANCELLED; k++) CHECK_INT(follower.history.by_state[k], leader.history.by_state[k]);
+        while (wni_history_next(&leader.history, &at, &e))
+            CHECK_OK(wni_study_apply(&follower, &e, &followed, &err), err);
+        for (int k = 0; k <= WN_CANCELLED; k++)
+            CHECK_INT(follower.history.by_state[k], leader.history.by_state[k]);
     }
-    CHECK(leader.history.by_state[WN_COMPLETE] > 0, "nothing got to the end in %zu trials", leader.history.n_trials);
+    CHECK(leader.history.by_state[WN_COMPLETE] > 0, "nothing got to the end in %zu trials",
+          leader.history.n_trials);
     wni_study_release(&leader);
     wni_study_release(&follower);
 }

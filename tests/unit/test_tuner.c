@@ -1,6 +1,8 @@
-/* test_tuner.c -- tuner/tuner.h against a backend that notes what it is told: who is started, stopped and kept when.
+/* test_tuner.c -- tuner/tuner.h against a backend that notes what it is told: who is started, stopped and
+ * kept when.
  *
- * The backend has a clock that advances by 1 with everything that happens.  Its trials take turns, each reporting 1, 2, 3,
+ * The backend has a clock that advances by 1 with everything that happens.  Its trials take turns, each
+ * reporting 1, 2, 3,
  * ... up to `levels` and then ending by itself, unless a test says otherwise. */
 #include "tests/check.h"
 
@@ -15,8 +17,8 @@ struct turn {
 
 struct stage {
     double levels;
-    wn_state end;       /* how a trial ends that nobody stops */
-    double breaks_at;   /* it ends at this level, before reporting it; 0: never */
+    wn_state end;                          /* how a trial ends that nobody stops */
+    double breaks_at;                      /* it ends at this level, before reporting it; 0: never */
     long fail_start, fail_stop, fail_next; /* the n-th such call fails; 0: never */
 
     double clock, charged;
@@ -32,10 +34,12 @@ struct stage {
 static wn_status start(void *self, uint32_t trial, const double *config, double resumed_from, struct err *err)
 {
     struct stage *s = self;
-    if (s->fail_start && ++s->starts == s->fail_start) return wni_fail(err, WN_EIO, "no process for trial %u", trial);
+    if (s->fail_start && ++s->starts == s->fail_start)
+        return wni_fail(err, WN_EIO, "no process for trial %u", trial);
     CHECK(s->n_running < WORKERS_MAX && trial < TRIALS_MAX, "trial %u, %zu running", trial, s->n_running);
     CHECK(config[0] >= 0 && config[0] <= 100, "configuration %g", config[0]);
-    for (size_t i = 0; i < s->n_running; i++) CHECK(s->running[i].trial != trial, "trial %u runs already", trial);
+    for (size_t i = 0; i < s->n_running; i++)
+        CHECK(s->running[i].trial != trial, "trial %u runs already", trial);
     s->running[s->n_running++] = (struct turn){trial, resumed_from};
     if (s->n_running > s->most_running) s->most_running = s->n_running;
     s->told[trial].starts++;
@@ -51,7 +55,8 @@ static void take_out(struct stage *s, size_t i)
 static wn_status stop(void *self, uint32_t trial, bool keep, struct err *err)
 {
     struct stage *s = self;
-    if (s->fail_stop && ++s->stops == s->fail_stop) return wni_fail(err, WN_EIO, "trial %u does not end", trial);
+    if (s->fail_stop && ++s->stops == s->fail_stop)
+        return wni_fail(err, WN_EIO, "trial %u does not end", trial);
     for (size_t i = 0; i < s->n_running; i++)
         if (s->running[i].trial == trial) {
             take_out(s, i);
@@ -103,8 +108,13 @@ static void close_stage(void *self)
     ((struct stage *)self)->closes++;
 }
 
-static const struct backend_ops stage_ops = {
-    .name = "stage", .start = start, .stop = stop, .next = next, .now = now, .charge = charge, .close = close_stage};
+static const struct backend_ops stage_ops = {.name = "stage",
+                                             .start = start,
+                                             .stop = stop,
+                                             .next = next,
+                                             .now = now,
+                                             .charge = charge,
+                                             .close = close_stage};
 
 /* ---- a run ---- */
 
@@ -125,8 +135,11 @@ static void open_run(struct run *r, const char *scheduler, const char *options, 
     struct param_decl decl = {.name = "n", .kind = PARAM_INT, .max = values - 1};
     CHECK_OK(wni_space_add(&space, &decl, &r->err), r->err);
     CHECK_OK(wni_store_open(&store, "memory:", "run", &space, &r->err), r->err);
-    struct study_setup setup = {
-        .space = &space, .scheduler = scheduler, .searcher = "random", .options = {options}, .max_resource = max};
+    struct study_setup setup = {.space = &space,
+                                .scheduler = scheduler,
+                                .searcher = "random",
+                                .options = {options},
+                                .max_resource = max};
     CHECK_OK(wni_study_open(&r->study, &setup, &store, &r->err), r->err);
     wni_space_release(&space);
 }
@@ -199,7 +212,8 @@ static void trials_may_end_by_themselves(void **state)
     }
 }
 
-/* A report that ends a trial: the backend is told, without keeping anything, and the worker is free at once. */
+/* A report that ends a trial: the backend is told, without keeping anything, and the worker is free at once.
+ */
 static void stopped_trials_make_room(void **state)
 {
     (void)state;
@@ -235,7 +249,8 @@ static void paused_trials_are_kept_and_resumed(void **state)
         CHECK(r.stage.told[t].resumed_from == 1 || r.stage.told[t].resumed_from == 3, "resumed from %g",
               r.stage.told[t].resumed_from);
     }
-    CHECK(resumed > 5 && count(&r, WN_COMPLETE) > 0, "%u resumed, %zu complete", resumed, count(&r, WN_COMPLETE));
+    CHECK(resumed > 5 && count(&r, WN_COMPLETE) > 0, "%u resumed, %zu complete", resumed,
+          count(&r, WN_COMPLETE));
     wni_study_release(&r.study);
 }
 
@@ -316,7 +331,8 @@ static void no_worker_no_run(void **state)
     wni_study_release(&r.study);
 }
 
-/* A run may follow another on the same study: trials that ran are still RUNNING in the log, new ones go on. */
+/* A run may follow another on the same study: trials that ran are still RUNNING in the log, new ones go on.
+ */
 static void the_count_of_trials_includes_earlier_ones(void **state)
 {
     (void)state;

@@ -1,0 +1,180 @@
+/* calibration.c -- draws observations of a task, fits a surrogate, scores its quantiles on the rest. */
+#include "bench/calibration.h"
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "core/encode.h"
+#include "core/streams.h"
+#include "num/order.h"
+#include "num/stats.h"
+#include "surrogate/quantile.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LEVELS = 5, FRESH_TEST = 10000, LEAST_TEST = 10 };
+
+/* Configurations with their final values, in random order: the first are for training. */
+struct sample {
+    size_t n, width;
+    double *x, *y;
+    struct arena arena;
+};
+
+/* ---- drawing ---- */
+
+struct drawing {
+    const struct blackbox *box;
+    struct rng *rng;
+    uint32_t *rows; /* a random order of the configurations that were run; NULL: draw from the space */
+    double *config;
+    void *curve;
+};
+
+/* Configuration number i and its value at the last level; false when the run diverged. */
+static wn_status draw_one(const struct drawing *d, size_t i, double *x, double *y, bool *fine,
+                          struct err *err)
+{
+    const struct blackbox *box = d->box;
+    double seconds;
+    if (d->rows)
+        box->ops->row_config(box, d->rows[i], d->config);
+    else
+        wni_config_sample(&box->space, d->rng, d->config);
+    uint64_t seed = box->n_seeds > 1 ? wni_rng_below(d->rng, box->n_seeds) : wni_rng_u64(d->rng);
+    memset(d->curve, 0, box->curve_size);
+    wn_status st = box->ops->open_curve(box, d->config, seed, d->curve, err);
+    if (st) return st;
+    box->ops->read_curve(box, d->curve, box->n_levels - 1, y, &seconds);
+    if (box->goal == WN_MAXIMIZE) *y = -*y;
+    *fine = isfinite(*y);
+    wni_encode_tree(&box->space, d->config, x);
+    return WN_OK;
+}
+
+static wn_status draw_sample(struct sample *s, const struct drawing *d, size_t available, struct err *err)
+{
+    wn_status st = WN_OK;
+    s->width = d->box->space.tree_width;
+    s->x = arena_new(&s->arena, double, available * s->width);
+    s->y = arena_new(&s->arena, double, available);
+    if (!s->x || !s->y) return wni_fail_memory(err);
+    for (size_t i = 0; i < available && !st; i++) {
+        bool fine = false;
+        st = draw_one(d, i, s->x + s->n * s->width, &s->y[s->n], &fine, err);
+        s->n += fine;
+    }
+    return st;
+}
+
+/* Normal scores: rank r of n becomes the (r - 1/2)/n quantile of the standard normal, so that tasks are
+ * comparable. */
+static wn_status normalise(struct sample *s, struct err *err)
+{
+    double *ranks = arena_new(&s->arena, double, s->n);
+    uint32_t *work = arena_new(&s->arena, uint32_t, 2 * s->n);
+    if (!ranks || !work) return wni_fail_memory(err);
+    wni_ranks_average(s->y, s->n, ranks, work);
+    for (size_t i = 0; i < s->n; i++)
+        s->y[i] = wni_normal_quantile((ranks[i] - 0.5) / (double)s->n);
+    return WN_OK;
+}
+
+static wn_status make_sample(struct sample *s, const struct blackbox *box, size_t n, struct rng *rng,
+                             struct err *err)
+{
+    size_t available = box->n_rows ? box->n_rows : n + FRESH_TEST;
+    struct drawing d = {.box = box, .rng = rng};
+    d.config = arena_new(&s->arena, double, box->space.n);
+    d.curve = wni_arena_alloc(&s->arena, 1, box->curve_size);
+    if (box->n_rows) d.rows = arena_new(&s->arena, uint32_t, available);
+    if (!d.config || !d.curve || (box->n_rows && !d.rows)) return wni_fail_memory(err);
+    if (d.rows) wni_rng_permutation(rng, d.rows, (uint32_t)available);
+    wn_status st = draw_sample(s, &d, available, err);
+    if (!st) st = normalise(s, err);
+    if (!st && s->n < n + LEAST_TEST)
+        st = wni_fail(err, WN_EINVAL,
+                      "task '%s' has %zu finished runs: too few to train on %zu and test on others",
+                      box->name, s->n, n);
+    return st;
+}
+
+/* ---- scoring ---- */
+
+/* Predictions of all levels for the test rows: quantiles[j * n_test + i]. */
+static wn_status fit_and_predict(struct quantile_model *m, const struct sample *s, size_t n,
+                                 enum surrogate_model kind, struct rng *rng, struct arena *arena,
+                                 double **quantiles)
+{
+    struct quantile_options options = {
+        .boost = {.trees = 100, .depth = 3, .rate = 0.1, .min_leaf = 1, .row_share = 1, .column_share = 1},
+        .levels = LEVELS,
+        .conformal = kind == SURROGATE_CQR,
+        .holdout = 0.1,
+        .threshold = 32};
+    size_t n_test = s->n - n, stride = (n_test + BINS_BLOCK - 1) / BINS_BLOCK * BINS_BLOCK;
+    uint8_t *codes = arena_new(arena, uint8_t, stride * s->width);
+    *quantiles = arena_new(arena, double, LEVELS *n_test);
+    if (!codes || !*quantiles) return WN_ENOMEM;
+    wn_status st = wni_quantile_fit(m, s->x, s->y, n, s->width, &options, rng);
+    if (st) return st;
+    wni_bins_encode(&m->bins, s->x + n * s->width, n_test, codes, stride);
+    for (size_t j = 0; j < LEVELS; j++)
+        wni_quantile_predict(m, j, codes, stride, n_test, *quantiles + j * n_test);
+    return WN_OK;
+}
+
+static double squared_error(const double *quantiles, const double *y, size_t n)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        double mean = 0;
+        for (size_t j = 0; j < LEVELS; j++)
+            mean += quantiles[j * n + i] / LEVELS;
+        sum += (y[i] - mean) * (y[i] - mean);
+    }
+    return sum / (double)n;
+}
+
+static void score(const double *quantiles, const double *y, size_t n, const double *levels,
+                  struct surrogate_score *out)
+{
+    double squares = 0, gaps = 0;
+    for (size_t j = 0; j < LEVELS; j++) {
+        size_t below = 0;
+        for (size_t i = 0; i < n; i++)
+            below += y[i] < quantiles[j * n + i];
+        double gap = (double)below / (double)n - levels[j];
+        squares += gap * gap;
+        gaps += fabs(gap);
+    }
+    out->n_test = n;
+    out->rmse = sqrt(squared_error(quantiles, y, n));
+    out->calibration = sqrt(squares);
+    out->mean_gap = gaps / LEVELS;
+}
+
+wn_status wni_surrogate_score(const struct blackbox *box, enum surrogate_model model, size_t n, uint64_t seed,
+                              struct surrogate_score *out, struct err *err)
+{
+    if (n < 2 || n > PINBALL_ROWS_MAX)
+        return wni_fail(err, WN_EINVAL, "observations: expected 2 to %d, got %zu", PINBALL_ROWS_MAX, n);
+    struct sample s = {0};
+    struct rng rng = wni_rng_stream(seed, 0, STREAM_SEARCH);
+    struct quantile_model *m = wni_new(struct quantile_model, 1);
+    wn_status st = m ? make_sample(&s, box, n, &rng, err) : wni_fail_memory(err);
+    if (!st) {
+        double *quantiles, began = wni_clock_seconds();
+        st = fit_and_predict(m, &s, n, model, &rng, &s.arena, &quantiles);
+        if (st)
+            wni_fail_memory(err);
+        else
+            score(quantiles, s.y + n, s.n - n, m->level, out);
+        out->seconds = wni_clock_seconds() - began;
+    }
+    if (m) wni_quantile_release(m);
+    free(m);
+    wni_arena_release(&s.arena);
+    return st;
+}
