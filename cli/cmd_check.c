@@ -41,14 +41,10 @@ static void describe(const char *file, const struct studyfile *s)
 
 static void print_problems(const struct problems *problems)
 {
-    for (size_t i = 0; i < problems->n; i++) {
-        const struct problem *p = &problems->items[i];
-        if (p->line)
-            fprintf(stderr, "%s:%d:%d: %s\n", problems->file, p->line, p->column, p->text);
-        else
-            fprintf(stderr, "%s: %s\n", problems->file, p->text);
-    }
-    fprintf(stderr, "%zu mistake%s\n", problems->n, problems->n == 1 ? "" : "s");
+    struct buf lines = {0};
+    wni_problems_write(problems, &lines);
+    fprintf(stderr, "%s%zu mistake%s\n", wni_buf_text(&lines), problems->n, problems->n == 1 ? "" : "s");
+    wni_buf_release(&lines);
 }
 
 static int check_file(const char *path)

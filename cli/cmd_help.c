@@ -89,13 +89,20 @@ static void man_overview(void)
 
 /* ---- completion ---- */
 
+static void print_choices(const char *choices)
+{
+    for (; *choices; choices++) putchar(*choices == '|' ? ' ' : *choices);
+}
+
 static void bash_values(const struct cli_option *o, const char *command)
 {
     if (!o->value) return;
     printf("        %s:--%s) ", command, o->name);
-    if (o->choices)
-        printf("COMPREPLY=($(compgen -W '%s' -- \"$cur\" | tr '|' ' '));;\n", o->choices);
-    else if (!strcmp(o->name, "task") || !strcmp(o->name, "method"))
+    if (o->choices) {
+        fputs("COMPREPLY=($(compgen -W '", stdout);
+        print_choices(o->choices);
+        puts("' -- \"$cur\"));;");
+    } else if (!strcmp(o->name, "task") || !strcmp(o->name, "method"))
         printf("COMPREPLY=($(compgen -W \"$(winnow %ss --format csv 2>/dev/null | sed 1d | cut -d, -f1)\" -- "
                "\"$cur\"));;\n",
                o->name);
@@ -146,8 +153,7 @@ static void zsh_option(const struct cli_option *o)
     if (o->value) printf(":%s:", o->value);
     if (o->choices) {
         putchar('(');
-        for (const char *at = o->choices; *at; at++)
-            putchar(*at == '|' ? ' ' : *at);
+        print_choices(o->choices);
         putchar(')');
     } else if (o->value && (!strcmp(o->name, "data") || !strcmp(o->name, "out"))) {
         fputs("_files -/", stdout);

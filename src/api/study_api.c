@@ -63,7 +63,7 @@ wn_status wn_study_open(const char *store, const char *name, const wn_space *spa
     *out = wni_new(wn_study, 1);
     wn_status st =
         *out ? open_study(&(*out)->study, store, name, space, options, &err) : wni_fail_memory(&err);
-    if (st) {
+    if (st || !*out) {
         free(*out);
         *out = NULL;
         wni_tell_why(why, &err);

@@ -11,8 +11,8 @@
 #include <math.h>
 #include <string.h>
 
-/* XGBoost takes no split that gains less than this. */
-static const double LEAST_GAIN = 1e-6;
+/* XGBoost takes no split that gains less.  The squared loss has a unit, so there only what rounding could make up is refused. */
+static const double LEAST_LOGISTIC_GAIN = 1e-6, LEAST_SQUARED_SHARE = 1e-13;
 
 struct sums {
     double g, h;
@@ -35,12 +35,13 @@ struct fit {
 
 struct range {
     size_t begin, end; /* in `rows` */
+    bool closed;       /* these very rows were not worth splitting one level up */
 };
 
 struct best_split {
     double gain;
     size_t feature;
-    uint8_t cut, above; /* best cut, and the next occupied code */
+    uint8_t cut, above; /* best cut, and the next occupied code; above 0: none found */
 };
 
 static struct sums add(struct sums a, struct sums b)
@@ -85,8 +86,8 @@ static void consider(const struct fit *f, struct sums left, struct sums total, d
 {
     struct sums right = subtract(total, left);
     if (!allowed(f, left) || !allowed(f, right)) return;
-    double gain = score(f, left) + score(f, right) - parent;
-    if (gain <= best->gain) return;
+    double sum = score(f, left) + score(f, right), gain = sum - parent;
+    if (gain <= best->gain || gain < LEAST_SQUARED_SHARE * sum) return;
     *best =
         (struct best_split){.gain = gain, .feature = feature, .cut = (uint8_t)code, .above = (uint8_t)above};
 }
@@ -141,21 +142,21 @@ static void grow(struct fit *f, int tree, size_t at, struct range node, int dept
         f->forest->leaves[(size_t)tree * (n_splits + 1) + (at - n_splits)] = f->options->boost.rate * leaf;
         return;
     }
-    struct best_split best = {.gain = LEAST_GAIN};
+    struct best_split best = {.gain = f->options->loss == LOSS_LOGISTIC ? LEAST_LOGISTIC_GAIN : 0};
     double parent = score(f, total);
-    for (size_t j = 0; j < f->bins->columns && node.end - node.begin > 1; j++)
+    for (size_t j = 0; j < f->bins->columns && node.end - node.begin > 1 && !node.closed; j++)
         if (!f->in_use || f->in_use[j]) search_column(f, node, j, total, parent, &best);
     uint8_t cut = FOREST_NO_SPLIT;
     size_t middle = node.end;
-    if (best.gain > LEAST_GAIN) {
+    if (best.above) {
         const struct bin_column *c = &f->bins->column[best.feature];
         cut = wni_bins_middle_cut(c, best.cut, best.above);
         middle = partition(f, node, c->codes, cut);
     }
     f->forest->features[(size_t)tree * n_splits + at] = (uint16_t)best.feature;
     f->forest->cuts[(size_t)tree * n_splits + at] = cut;
-    grow(f, tree, 2 * at + 1, (struct range){node.begin, middle}, depth + 1);
-    grow(f, tree, 2 * at + 2, (struct range){middle, node.end}, depth + 1);
+    grow(f, tree, 2 * at + 1, (struct range){node.begin, middle, .closed = !best.above}, depth + 1);
+    grow(f, tree, 2 * at + 2, (struct range){middle, node.end, .closed = !best.above}, depth + 1);
 }
 
 /* ---- boosting ---- */
@@ -248,7 +249,7 @@ wn_status wni_newton_fit(struct forest *forest, const struct bins *bins, const d
     for (int tree = 0; tree < options->boost.trees; tree++) {
         derive(f);
         draw_sample(f, rng);
-        grow(f, tree, 0, (struct range){0, f->n_rows}, 0);
+        grow(f, tree, 0, (struct range){.end = f->n_rows}, 0);
         step(f, tree);
     }
     return WN_OK;

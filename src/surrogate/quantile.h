@@ -47,7 +47,7 @@ void wni_quantile_predict(const struct quantile_model *model, size_t j, const ui
 /* The correction of pair j (levels j and m-1-j), the paper's gamma; 0 when not corrected. */
 static inline double wni_quantile_gamma(const struct quantile_model *model, size_t j)
 {
-    return -model->shift[j];
+    return model->shift[model->n_levels - 1 - j];
 }
 
 #endif

@@ -163,6 +163,13 @@ static wn_status start_new(struct study *s, const double *config, bool queued, d
     return st;
 }
 
+/* Nothing new can be started.  A scheduler that pauses may still find a trial to go on with, once a running one has
+ * reported. */
+static wn_status nothing_new(const struct study *s)
+{
+    return s->scheduler.ops->next && s->history.by_state[WN_RUNNING] > 0 ? WN_WAIT : WN_EXHAUSTED;
+}
+
 static wn_status propose(struct study *s, double now, struct handout *out, struct err *err)
 {
     double *config = wni_new(double, s->space.n);
@@ -171,15 +178,14 @@ static wn_status propose(struct study *s, double now, struct handout *out, struc
     wn_status st = s->searcher.ops->suggest(s->searcher.self, h, (uint32_t)h->n_trials, config, err);
     if (!st) st = start_new(s, config, false, now, out, err);
     free(config);
-    /* A scheduler that pauses may still find a trial to go on with, once a running one has reported. */
-    if (st == WN_EXHAUSTED && s->scheduler.ops->next && h->by_state[WN_RUNNING] > 0) return WN_WAIT;
-    return st;
+    return st == WN_EXHAUSTED ? nothing_new(s) : st;
 }
 
 wn_status wni_study_ask(struct study *s, double now, struct handout *out, struct err *err)
 {
     struct history *h = &s->history;
-    if (h->queue_head < h->n_queue)
+    bool full = s->max_trials && h->n_trials >= s->max_trials;
+    if (h->queue_head < h->n_queue && !full)
         return start_new(s, h->queue + h->queue_head * s->space.n, true, now, out, err);
     struct job job = {.kind = JOB_NEW};
     if (s->scheduler.ops->next) job = s->scheduler.ops->next(s->scheduler.self, h);
@@ -191,7 +197,7 @@ wn_status wni_study_ask(struct study *s, double now, struct handout *out, struct
     case JOB_NEW:
         break;
     }
-    return propose(s, now, out, err);
+    return full ? nothing_new(s) : propose(s, now, out, err);
 }
 
 /* ---- report, finish, enqueue ---- */

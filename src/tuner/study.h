@@ -30,6 +30,7 @@ struct study {
     struct scheduler scheduler;
     struct store store;
     char *options;
+    uint64_t max_trials; /* no new ones beyond; 0: no limit */
     double sign;        /* -1 when maximising: the history minimises */
     uint8_t *decisions; /* last wn_decision of each trial */
     size_t decisions_cap;
@@ -47,7 +48,8 @@ wn_status wni_study_open(struct study *s, const struct study_setup *setup, struc
                          struct err *err);
 void wni_study_release(struct study *s);
 
-/* WN_WAIT, WN_EXHAUSTED: see winnow.h.  `now` is only noted. */
+/* WN_WAIT, WN_EXHAUSTED: see winnow.h; a study at its max_trials is exhausted once no paused trial is worth
+ * going on with.  `now` is only noted. */
 wn_status wni_study_ask(struct study *s, double now, struct handout *out, struct err *err);
 wn_status wni_study_report(struct study *s, uint32_t trial, double resource, double value, double now,
                            wn_decision *decision, struct err *err);

@@ -27,15 +27,9 @@ static wn_status timed_ask(struct tuner *t, struct handout *out, struct err *err
     return st;
 }
 
-static bool trials_left(const struct tuner *t)
-{
-    uint64_t limit = t->setup->limits.trials;
-    return !t->closed && (limit == 0 || t->study->history.n_trials < limit);
-}
-
 static wn_status fill_workers(struct tuner *t, struct err *err)
 {
-    while (t->running < t->setup->workers && trials_left(t)) {
+    while (t->running < t->setup->workers && !t->closed) {
         struct handout job;
         wn_status st = timed_ask(t, &job, err);
         if (st == WN_WAIT) return WN_OK;
@@ -78,6 +72,7 @@ wn_status wni_tuner_run(struct study *study, struct backend *backend, const stru
 {
     struct tuner t = {.study = study, .backend = backend, .setup = setup, .result = result};
     *result = (struct tuner_result){0};
+    study->max_trials = setup->limits.trials;
     while (!over_limit(&t)) {
         struct happening it;
         wn_status st = fill_workers(&t, err);

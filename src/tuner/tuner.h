@@ -9,7 +9,7 @@
 #include "tuner/study.h"
 
 struct tuner_limits { /* 0: no limit */
-    uint64_t trials;  /* no new ones beyond; those running go on */
+    uint64_t trials;  /* no new ones beyond; those there are go on */
     uint64_t reports; /* ends at once, as do the next two */
     double resource;  /* summed over trials: epochs trained in all */
     double seconds;   /* of the backend's clock */

@@ -85,7 +85,8 @@ static inline void check_same_event(const struct space *space, const struct even
           at, got->resource, expected->resource);
     CHECK(check_same_double(got->value, expected->value), "event %zu: value %.17g, expected %.17g", at,
           got->value, expected->value);
-    if (got->config || expected->config) check_same_config(space, got->config, expected->config, at);
+    CHECK(!got->config == !expected->config, "event %zu: one has a configuration, the other has none", at);
+    if (got->config && expected->config) check_same_config(space, got->config, expected->config, at);
 }
 
 /* Event by event, values bit by bit; times are not part of what happened. */

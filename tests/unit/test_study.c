@@ -436,7 +436,7 @@ static void a_follower_keeps_up(void **state)
     open_study(&follower, promotion);
     for (int i = 0; i < 60; i++) {
         struct event e;
-        wn_decision decision = WN_CONTINUE, followed;
+        wn_decision decision = WN_CONTINUE, followed = WN_CONTINUE;
         uint32_t t = ask(&leader);
         double from = 0, value;
         wni_history_last(&leader.history, t, &value, &from);

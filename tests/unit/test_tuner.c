@@ -345,6 +345,19 @@ static void the_count_of_trials_includes_earlier_ones(void **state)
     wni_study_release(&r.study);
 }
 
+/* A limit on trials keeps new ones away; the best of those there are still go up, one to the largest resource. */
+static void promotions_go_on_at_the_limit_of_trials(void **state)
+{
+    (void)state;
+    struct run r;
+    open_run(&r, "asha", "scheduler.type=promotion", 9, 101);
+    CHECK_OK(run(&r, (struct tuner_setup){.workers = 2, .limits = {.trials = 9}}), r.err);
+    CHECK_INT(r.study.history.n_trials, 9);
+    CHECK_INT(r.study.history.by_state[WN_COMPLETE], 1);
+    CHECK_INT(r.study.history.by_state[WN_PAUSED], 8);
+    wni_study_release(&r.study);
+}
+
 /* ---- trouble ---- */
 
 static void failures_of_the_backend_end_the_run(void **state)
@@ -367,7 +380,7 @@ static void decisions_are_charged_when_asked_for(void **state)
     struct run r;
     open_run(&r, "fifo", "", 2, 101);
     CHECK_OK(run(&r, (struct tuner_setup){.workers = 2, .limits = {.trials = 6}, .charge = true}), r.err);
-    CHECK_INT(r.stage.charges, 6);
+    CHECK_INT(r.stage.charges, 7); /* six trials, and the answer that there are no more */
     CHECK(r.stage.charged >= 0 && r.stage.charged < 5, "%g seconds", r.stage.charged);
     wni_study_release(&r.study);
 }
@@ -381,6 +394,7 @@ int main(void)
         cmocka_unit_test(paused_trials_are_kept_and_resumed),
         cmocka_unit_test(workers_wait_and_go_on),
         cmocka_unit_test(a_used_up_space_ends_the_run),
+        cmocka_unit_test(promotions_go_on_at_the_limit_of_trials),
         cmocka_unit_test(reports_are_limited_exactly),
         cmocka_unit_test(resource_is_limited),
         cmocka_unit_test(time_is_limited),

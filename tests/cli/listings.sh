@@ -1,0 +1,78 @@
+#!/bin/sh
+# winnow methods, tasks, version, help: listings in every format, the same facts in each.
+set -u
+. "$(dirname "$0")/tap.inc"
+
+run version
+says 'version' stdout '^winnow [0-9]+\.[0-9]+\.[0-9]+$'
+run --version
+says '--version' stdout '^winnow [0-9]'
+run methods --format json
+is 'methods as JSON' "$(python3 -c '
+import json, sys
+rows = {row["name"]: row for row in json.load(sys.stdin)}
+asha = rows["asha"]
+eta = {o["name"]: o for o in asha["options"]}["scheduler.eta"]
+print(asha["scheduler"], asha["searcher"], asha["multi_fidelity"], eta["default"], rows["rs"]["multi_fidelity"])' <"$out/stdout")" \
+    'asha random True 3 False'
+run methods --format csv
+is 'methods as CSV: a header' "$(head -n 1 "$out/stdout")" 'name,scheduler,searcher,summary,options'
+rows=$(sed 1d "$out/stdout" | wc -l)
+run methods
+is 'methods as a table: as many rows' "$(sed 1d "$out/stdout" | wc -l)" "$rows"
+says 'a method changes a default' stdout 'asha-promotion .*scheduler.type=promotion'
+
+run tasks --format json
+is 'tasks as JSON' "$(python3 -c '
+import json, sys
+rows = {row["name"]: row for row in json.load(sys.stdin)}
+d = rows["digits-mlp"]
+print(d["kind"], d["parameters"], d["levels"], d["honesty"], rows["branin"]["honesty"], rows["branin"]["limit_seconds"])' <"$out/stdout")" \
+    'table 5 27 real synthetic None'
+silent 'no warnings' stderr
+mkdir -p "$out/data/broken"
+echo '{"family": "broken"' >"$out/data/broken/blackbox.json"
+run tasks --data "$out/data"
+is 'a broken folder does not hide the rest' "$code" 0
+says 'but is named' stderr 'warning: .*broken/blackbox.json'
+says 'the rest is there' stdout '^digits-mlp '
+WINNOW_DATA="$out/data" run tasks
+says 'WINNOW_DATA is looked in' stderr 'broken/blackbox.json'
+
+run
+is 'nothing typed: exit code 2' "$code" 2
+says 'and an overview on stderr' stderr '^usage: winnow COMMAND'
+run help
+is 'help: exit code 0' "$code" 0
+commands=$(sed -n 's/^COMMAND(\(.*\))$/\1/p' cli/commands.def)
+for command in $commands; do
+    says "help lists $command" stdout "^  $command +[a-z]"
+done
+for command in $commands; do
+    run help "$command"
+    is "help $command: exit code 0" "$code" 0
+    truth "help $command has usage and examples" sh -c "grep -q '^usage: winnow $command' '$out/stdout' && grep -q '^  winnow $command' '$out/stdout'"
+    cp "$out/stdout" "$out/first"
+    run "$command" --help
+    truth "$command --help says the same" cmp "$out/first" "$out/stdout"
+    run help --as man "$command"
+    says "help --as man $command is a manual page" stdout '^\.SH EXAMPLES$'
+    if command -v man >/dev/null 2>&1; then
+        truth "and troff has nothing to say against it" sh -c "[ -z \"\$(man --warnings -l '$out/stdout' 2>&1 >/dev/null)\" ]"
+    fi
+done
+run hlep
+is 'an unknown command: exit code 2' "$code" 2
+says 'did you mean' stderr "unknown command 'hlep'; did you mean 'help'\\?"
+run help --as bash
+truth 'bash completion is valid bash' bash -n "$out/stdout"
+truth 'and completes commands' bash -c "
+    . '$out/stdout'; COMP_WORDS=(winnow si); COMP_CWORD=1; _winnow; [ \"\${COMPREPLY[*]}\" = sim ]"
+truth 'options' bash -c "
+    . '$out/stdout'; COMP_WORDS=(winnow sim --wor); COMP_CWORD=2; _winnow; [ \"\${COMPREPLY[*]}\" = --workers ]"
+truth 'and choices' bash -c "
+    . '$out/stdout'; COMP_WORDS=(winnow tasks --format j); COMP_CWORD=3; _winnow; [ \"\${COMPREPLY[*]}\" = json ]"
+run help --as zsh
+says 'zsh completion has the commands' stdout "^        'sim:simulate a study"
+if command -v zsh >/dev/null 2>&1; then truth 'and is valid zsh' zsh -n "$out/stdout"; fi
+finish

@@ -1,0 +1,55 @@
+#!/bin/sh
+# winnow bench, surrogate, paper: the commands work and their tables have the promised columns.  No time is judged here.
+set -u
+. "$(dirname "$0")/tap.inc"
+
+run bench history --trials 2000 --reports 10 --format csv
+is 'bench history: columns' "$(head -n 1 "$out/stdout")" 'trials,reports,seconds,events_per_second,megabytes,bytes_per_trial'
+run bench latency --methods rs,cqr --n 16,64 --format csv
+is 'bench latency: columns' "$(head -n 1 "$out/stdout")" 'method,space,n,seconds'
+is 'bench latency: a row for each method, space and n' "$(sed 1d "$out/stdout" | cut -d, -f1-3 | tr '\n' ' ')" \
+    'rs,fcnet,16 rs,fcnet,64 rs,lcbench,16 rs,lcbench,64 cqr,fcnet,16 cqr,fcnet,64 cqr,lcbench,16 cqr,lcbench,64 '
+run bench fit --n 64 --space fcnet --format csv
+is 'bench fit: rows' "$(sed 1d "$out/stdout" | cut -d, -f1-3 | tr '\n' ' ')" 'quantile1,fcnet,64 quantile4,fcnet,64 '
+run bench speed
+is 'an unknown measurement: exit code 2' "$code" 2
+says 'and the known ones' stderr "unknown measurement 'speed'; there are history, latency and fit"
+run bench latency --n 16,x
+says 'a bad list' stderr "--n: expected whole numbers from 1, separated by commas, got 'x'"
+
+run surrogate --task digits-mlp --model cqr --n 64 --seeds 3 --format csv
+is 'surrogate: columns' "$(head -n 1 "$out/stdout")" 'task,model,n,seed,rmse,calibration,mean_gap,seconds'
+truth 'surrogate: better than no model, and plausible' awk -F, 'NR > 1 { if ($5 > 0.9 || $5 < 0.1 || $6 <= 0 || $6 > 0.6) exit 1; rows++ }
+    END { exit rows != 3 }' "$out/stdout"
+cut -d, -f1-7 "$out/stdout" >"$out/first"
+run surrogate --task digits-mlp --model cqr --n 64 --seeds 3 --format csv
+cut -d, -f1-7 "$out/stdout" >"$out/second"
+truth 'surrogate: the same again' cmp "$out/first" "$out/second"
+run surrogate --task digits-mlp --n 500
+is 'surrogate: nothing left to test on: exit code 2' "$code" 2
+says 'and why' stderr 'too few to train on 500'
+run surrogate --n 64
+says 'surrogate: no task' stderr '--task is missing'
+
+if command -v gnuplot >/dev/null 2>&1; then
+    run paper illustration --out "$out/figures/new"
+    is 'paper illustration: exit code 0' "$code" 0
+    for kind in svg png pdf gp; do
+        truth "paper illustration: .$kind is there" [ -s "$out/figures/new/illustration.$kind" ]
+    done
+    truth 'proposals go where the noise is' awk -F, 'NR > 1 { d = $1 % 3.14159265 - 1.5707963; near += d * d < 0.64 ? $2 : 0; all += $2 }
+        END { exit !(all > 0.999 && near > 0.8) }' "$out/figures/new/illustration-proposals.csv"
+    cp "$out/figures/new/illustration-proposals.csv" "$out/first"
+    run paper illustration --out "$out/figures/new"
+    truth 'and the same again' cmp "$out/first" "$out/figures/new/illustration-proposals.csv"
+else
+    echo '# skip: gnuplot is not installed'
+    n=$((n + 1))
+    echo "ok $n - paper illustration # SKIP gnuplot is not installed"
+fi
+run paper illustration --out /proc/nowhere
+is 'a folder that cannot be made: exit code 1' "$code" 1
+says 'and which' stderr "cannot make the directory '/proc/nowhere'"
+run paper ilustration
+says 'an unknown part' stderr "unknown part 'ilustration'"
+finish

@@ -1,0 +1,30 @@
+#!/bin/sh
+# What the README shows works when pasted: its commands run, its program compiles and finds the minimum.
+set -u
+. "$(dirname "$0")/tap.inc"
+build=$(dirname "$winnow")
+
+# Lines of the code blocks of a language.
+blocks()
+{
+    awk -v language="$1" '/^```/ { inside = !inside && $0 == "```" language; next } inside' README.md
+}
+
+blocks c >"$out/bowl.c"
+truth 'the README has a program' [ -s "$out/bowl.c" ]
+truth 'it compiles with the command shown' sh -c "
+    grep -q 'cc bowl.c -Iinclude -Lbuild -lwinnow' README.md &&
+    cc '$out/bowl.c' -Wall -Wextra -Iinclude -L'$build' -lwinnow -Wl,-rpath,\"\$(realpath '$build')\" -o '$out/bowl'"
+"$out/bowl" >"$out/stdout" 2>"$out/stderr"
+is 'it runs' $? 0
+truth 'and comes near the minimum' awk '/^best of 200: trial/ && $NF < 0.05 { found = 1 } END { exit !found }' "$out/stdout"
+
+blocks sh | grep '^build/winnow' | sed "s#^build/winnow#$winnow#; s/#.*//" >"$out/commands"
+truth 'the README shows commands' [ "$(wc -l <"$out/commands")" -ge 4 ]
+while read -r line; do
+    truth "$(echo "$line" | sed "s#^$winnow#winnow#")" sh -c "set -e; $line"
+done <"$out/commands"
+for link in $(grep -o '](\([^)h][^)]*\))' README.md | tr -d ']()'); do
+    truth "$link is there" [ -e "$link" ]
+done
+finish
