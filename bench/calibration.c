@@ -155,26 +155,29 @@ static void score(const double *quantiles, const double *y, size_t n, const doub
     out->mean_gap = gaps / LEVELS;
 }
 
+static wn_status score_model(struct quantile_model *m, const struct blackbox *box, enum surrogate_model model,
+                             size_t n, uint64_t seed, struct surrogate_score *out, struct err *err)
+{
+    struct sample s = {0};
+    struct rng rng = wni_rng_stream(seed, 0, STREAM_SEARCH);
+    wn_status st = make_sample(&s, box, n, &rng, err);
+    double *quantiles = NULL, began = wni_clock_seconds();
+    if (!st && fit_and_predict(m, &s, n, model, &rng, &s.arena, &quantiles)) st = wni_fail_memory(err);
+    if (!st && s.y && quantiles) score(quantiles, s.y + n, s.n - n, m->level, out);
+    out->seconds = wni_clock_seconds() - began;
+    wni_arena_release(&s.arena);
+    return st;
+}
+
 wn_status wni_surrogate_score(const struct blackbox *box, enum surrogate_model model, size_t n, uint64_t seed,
                               struct surrogate_score *out, struct err *err)
 {
     if (n < 2 || n > PINBALL_ROWS_MAX)
         return wni_fail(err, WN_EINVAL, "observations: expected 2 to %d, got %zu", PINBALL_ROWS_MAX, n);
-    struct sample s = {0};
-    struct rng rng = wni_rng_stream(seed, 0, STREAM_SEARCH);
     struct quantile_model *m = wni_new(struct quantile_model, 1);
-    wn_status st = m ? make_sample(&s, box, n, &rng, err) : wni_fail_memory(err);
-    if (!st) {
-        double *quantiles, began = wni_clock_seconds();
-        st = fit_and_predict(m, &s, n, model, &rng, &s.arena, &quantiles);
-        if (st)
-            wni_fail_memory(err);
-        else
-            score(quantiles, s.y + n, s.n - n, m->level, out);
-        out->seconds = wni_clock_seconds() - began;
-    }
-    if (m) wni_quantile_release(m);
+    if (!m) return wni_fail_memory(err);
+    wn_status st = score_model(m, box, model, n, seed, out, err);
+    wni_quantile_release(m);
     free(m);
-    wni_arena_release(&s.arena);
     return st;
 }

@@ -91,7 +91,8 @@ static void man_overview(void)
 
 static void print_choices(const char *choices)
 {
-    for (; *choices; choices++) putchar(*choices == '|' ? ' ' : *choices);
+    for (; *choices; choices++)
+        putchar(*choices == '|' ? ' ' : *choices);
 }
 
 static void bash_values(const struct cli_option *o, const char *command)

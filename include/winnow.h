@@ -100,7 +100,8 @@ WN_API void wn_space_free(wn_space *space); /* NULL is fine */
  * a chain of these calls may be left unchecked.  wn_space_error() tells it ("" when there is none).
  *
  * Values of a float are decimals, so that what is printed is what was used: 12 significant digits on a log
- * scale, 12 digits below the leading digit of the range (or step) on a linear one.  One with more is rounded. */
+ * scale, 12 digits below the leading digit of the range (or step) on a linear one.  One with more is rounded.
+ */
 WN_API wn_status wn_space_float(wn_space *space, const char *name, double min, double max, wn_scale scale);
 WN_API wn_status wn_space_float_step(wn_space *space, const char *name, double min, double max, double step);
 WN_API wn_status wn_space_int(wn_space *space, const char *name, int64_t min, int64_t max, wn_scale scale);

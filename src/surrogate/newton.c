@@ -11,8 +11,10 @@
 #include <math.h>
 #include <string.h>
 
-/* XGBoost takes no split that gains less.  The squared loss has a unit, so there only what rounding could make up is refused. */
-static const double LEAST_LOGISTIC_GAIN = 1e-6, LEAST_SQUARED_SHARE = 1e-13;
+/* XGBoost takes no split that gains less than the first.  Gains that differ by less than the second, relative
+ * to what they are the difference of, differ by rounding: such a tie stays with the lowest feature, then the
+ * lowest cut. */
+static const double LEAST_LOGISTIC_GAIN = 1e-6, ROUNDING = 1e-12;
 
 struct sums {
     double g, h;
@@ -61,8 +63,8 @@ static double score(const struct fit *f, struct sums s)
 
 static bool allowed(const struct fit *f, struct sums s)
 {
-    return s.n >= (uint32_t)f->options->boost.min_leaf && s.h >= f->options->min_child_weight &&
-           s.h + f->options->lambda > 0;
+    return s.n >= (uint32_t)f->options->boost.min_leaf &&
+           s.h >= f->options->min_child_weight * (1 - ROUNDING) && s.h + f->options->lambda > 0;
 }
 
 /* ---- splitting a node ---- */
@@ -87,7 +89,7 @@ static void consider(const struct fit *f, struct sums left, struct sums total, d
     struct sums right = subtract(total, left);
     if (!allowed(f, left) || !allowed(f, right)) return;
     double sum = score(f, left) + score(f, right), gain = sum - parent;
-    if (gain <= best->gain || gain < LEAST_SQUARED_SHARE * sum) return;
+    if (gain <= best->gain + ROUNDING * sum) return;
     *best =
         (struct best_split){.gain = gain, .feature = feature, .cut = (uint8_t)code, .above = (uint8_t)above};
 }

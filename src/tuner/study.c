@@ -163,8 +163,8 @@ static wn_status start_new(struct study *s, const double *config, bool queued, d
     return st;
 }
 
-/* Nothing new can be started.  A scheduler that pauses may still find a trial to go on with, once a running one has
- * reported. */
+/* Nothing new can be started.  A scheduler that pauses may still find a trial to go on with, once a running
+ * one has reported. */
 static wn_status nothing_new(const struct study *s)
 {
     return s->scheduler.ops->next && s->history.by_state[WN_RUNNING] > 0 ? WN_WAIT : WN_EXHAUSTED;

@@ -31,8 +31,8 @@ struct study {
     struct store store;
     char *options;
     uint64_t max_trials; /* no new ones beyond; 0: no limit */
-    double sign;        /* -1 when maximising: the history minimises */
-    uint8_t *decisions; /* last wn_decision of each trial */
+    double sign;         /* -1 when maximising: the history minimises */
+    uint8_t *decisions;  /* last wn_decision of each trial */
     size_t decisions_cap;
 };
 

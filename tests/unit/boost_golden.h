@@ -1,14 +1,16 @@
-/* boost_golden.h -- reads the tables of tests/golden/gbt_*.txt (tools/gen-golden-gbt says how they are written). */
+/* boost_golden.h -- reads the tables of tests/golden/gbt_*.txt (tools/gen-golden-gbt says how they are
+ * written). */
 #ifndef TESTS_UNIT_BOOST_GOLDEN_H
 #define TESTS_UNIT_BOOST_GOLDEN_H
 
 #include "tests/golden.h"
 
 struct golden_table {
-    size_t n, m, columns; /* training rows, held-out rows behind them, columns after categories are expanded */
-    double *x, *y;        /* n + m rows */
-    size_t raw;           /* columns of the file */
-    size_t *kinds;        /* categories of each; 0: a number */
+    size_t n, m,
+        columns;   /* training rows, held-out rows behind them, columns after categories are expanded */
+    double *x, *y; /* n + m rows */
+    size_t raw;    /* columns of the file */
+    size_t *kinds; /* categories of each; 0: a number */
 };
 
 static inline void golden_table_release(struct golden_table *t)

@@ -1,5 +1,5 @@
-/* boost_world.h -- what the tests of src/surrogate share: tables of every unpleasant shape, the instruction sets to try, and a
- * comparison of forests bit by bit. */
+/* boost_world.h -- what the tests of src/surrogate share: tables of every unpleasant shape, the instruction
+ * sets to try, and a comparison of forests bit by bit. */
 #ifndef TESTS_UNIT_BOOST_WORLD_H
 #define TESTS_UNIT_BOOST_WORLD_H
 
@@ -93,8 +93,8 @@ static inline struct table table_random(struct rng *rng, size_t n, size_t column
     assert_non_null(t.x);
     assert_non_null(t.y);
     for (size_t j = 0; j < columns; j++)
-        table_fill_column(&t, rng, j,
-                          kind < N_COLUMN_KINDS ? kind : (enum column_kind)wni_rng_below(rng, N_COLUMN_KINDS));
+        table_fill_column(
+            &t, rng, j, kind < N_COLUMN_KINDS ? kind : (enum column_kind)wni_rng_below(rng, N_COLUMN_KINDS));
     for (size_t i = 0; i < n; i++)
         t.y[i] = table_target(&t, rng, i, target);
     return t;
@@ -109,7 +109,7 @@ static inline size_t table_stride(size_t n)
 static inline uint8_t *table_codes(const struct bins *bins, const double *x, size_t m, struct arena *arena)
 {
     size_t stride = table_stride(m);
-    uint8_t *codes = arena_new(arena, uint8_t, stride *bins->columns);
+    uint8_t *codes = arena_new(arena, uint8_t, stride * bins->columns);
     assert_non_null(codes);
     for (size_t i = 0; i < stride * bins->columns; i++)
         codes[i] = (uint8_t)(37 * i);
@@ -135,22 +135,25 @@ static inline void table_say_simd(void)
 
 /* ---- forests ---- */
 
-static inline void table_same_forest(const struct forest *got, const struct forest *expected, const char *what)
+static inline void table_same_forest(const struct forest *got, const struct forest *expected,
+                                     const char *what)
 {
-    CHECK(got->depth == expected->depth && got->n_trees == expected->n_trees, "%s: %d trees of depth %d, expected %d of %d",
-          what, got->n_trees, got->depth, expected->n_trees, expected->depth);
+    CHECK(got->depth == expected->depth && got->n_trees == expected->n_trees,
+          "%s: %d trees of depth %d, expected %d of %d", what, got->n_trees, got->depth, expected->n_trees,
+          expected->depth);
     CHECK(check_same_double(got->start, expected->start), "%s: start %.17g, expected %.17g", what, got->start,
           expected->start);
     size_t n_splits = ((size_t)1 << got->depth) - 1;
     for (size_t t = 0; t < (size_t)got->n_trees; t++) {
         for (size_t k = 0; k < n_splits; k++) {
             size_t at = t * n_splits + k;
-            CHECK(got->cuts[at] == expected->cuts[at], "%s, tree %zu, node %zu: feature %d cut %d, expected %d cut %d",
-                  what, t, k, got->features[at], got->cuts[at], expected->features[at], expected->cuts[at]);
+            CHECK(got->cuts[at] == expected->cuts[at],
+                  "%s, tree %zu, node %zu: feature %d cut %d, expected %d cut %d", what, t, k,
+                  got->features[at], got->cuts[at], expected->features[at], expected->cuts[at]);
             if (got->cuts[at] == FOREST_NO_SPLIT) continue;
             CHECK(got->features[at] == expected->features[at],
-                  "%s, tree %zu, node %zu: feature %d cut %d, expected %d cut %d", what, t, k, got->features[at],
-                  got->cuts[at], expected->features[at], expected->cuts[at]);
+                  "%s, tree %zu, node %zu: feature %d cut %d, expected %d cut %d", what, t, k,
+                  got->features[at], got->cuts[at], expected->features[at], expected->cuts[at]);
         }
         for (size_t k = 0; k <= n_splits; k++) {
             double a = got->leaves[t * (n_splits + 1) + k], b = expected->leaves[t * (n_splits + 1) + k];

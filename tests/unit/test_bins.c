@@ -28,12 +28,12 @@ static void check_cut(double cut, double below, double above)
     long double middle = ((long double)below + (long double)above) / 2;
     double step = nextafter(fmax(fabs(below), fabs(above)), INFINITY) - fmax(fabs(below), fabs(above));
     CHECK(below <= cut && cut < above, "cut %.17g between %.17g and %.17g", cut, below, above);
-    CHECK(fabsl((long double)cut - middle) <= (long double)step, "cut %.17g, middle of %.17g and %.17g is %.17Lg", cut,
-          below, above, middle);
+    CHECK(fabsl((long double)cut - middle) <= (long double)step,
+          "cut %.17g, middle of %.17g and %.17g is %.17Lg", cut, below, above, middle);
 }
 
-/* Every rank k n / 256 that does not fall within a run of equal values, else the end of that run: after how many of the
- * sorted rows there is a cut. */
+/* Every rank k n / 256 that does not fall within a run of equal values, else the end of that run: after how
+ * many of the sorted rows there is a cut. */
 static size_t quantile_places(const double *sorted, size_t n, size_t *places)
 {
     size_t made = 0;
@@ -43,7 +43,7 @@ static size_t quantile_places(const double *sorted, size_t n, size_t *places)
             at++;
         bool new = at < n;
         for (size_t i = 0; i < made; i++)
-            new = new && places[i] != at;
+            new = new &&places[i] != at;
         if (new) places[made++] = at;
     }
     return made;
@@ -86,8 +86,8 @@ static void check_runs(const struct bin_column *c, const struct table *t, size_t
             if (c->codes[i] == b) low = fmin(low, value), high = fmax(high, value);
         }
         CHECK(c->run_end[b] == rows, "bin %zu ends at %d, expected %zu", b, c->run_end[b], rows);
-        CHECK(c->low[b] == low && c->high[b] == high, "bin %zu is %.17g..%.17g, expected %.17g..%.17g", b, c->low[b],
-              c->high[b], low, high);
+        CHECK(c->low[b] == low && c->high[b] == high, "bin %zu is %.17g..%.17g, expected %.17g..%.17g", b,
+              c->low[b], c->high[b], low, high);
     }
     CHECK_INT(c->run_end[c->n_cuts], t->n);
     for (size_t i = 0; i + 1 < t->n; i++) {
@@ -121,7 +121,8 @@ static void check_bins(const struct table *t)
 static void agrees_with_counting(void **state)
 {
     (void)state;
-    static const size_t sizes[] = {1, 2, 3, 24, 25, 31, 32, 33, 64, 255, 256, 257, 258, 400, 511, 512, 513, 700};
+    static const size_t sizes[] = {1,   2,   3,   24,  25,  31,  32,  33,  64,
+                                   255, 256, 257, 258, 400, 511, 512, 513, 700};
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
         for (enum column_kind kind = 0; kind <= N_COLUMN_KINDS; kind++) {
             struct arena arena = {0};
@@ -244,12 +245,13 @@ static void encodes_values_never_seen(void **state)
     struct bins bins;
     CHECK_INT(wni_bins_build(&bins, t.x, t.n, t.columns, &arena), WN_OK);
     enum { ROWS = 333, STRIDE = 352 };
-    double *other = arena_new(&arena, double, ROWS * t.columns);
+    double *other = arena_new(&arena, double, ROWS *t.columns);
     for (size_t i = 0; i < ROWS * t.columns; i++) {
         const struct bin_column *c = &bins.column[i % t.columns];
         double cut = c->n_cuts ? c->cuts[wni_rng_below(&rng, c->n_cuts)] : 0;
-        const double values[] = {-INFINITY, INFINITY, cut, nextafter(cut, INFINITY), nextafter(cut, -INFINITY),
-                                 wni_rng_normal(&rng)};
+        const double values[] = {
+            -INFINITY,           INFINITY, cut, nextafter(cut, INFINITY), nextafter(cut, -INFINITY),
+            wni_rng_normal(&rng)};
         other[i] = values[wni_rng_below(&rng, 6)];
     }
     uint8_t *codes = arena_new(&arena, uint8_t, STRIDE * t.columns);
@@ -269,7 +271,8 @@ static void encodes_values_never_seen(void **state)
     wni_arena_release(&arena);
 }
 
-/* Between any two bins, against looking at every cut.  Exactly: the columns are such that no distance is rounded. */
+/* Between any two bins, against looking at every cut.  Exactly: the columns are such that no distance is
+ * rounded. */
 static void finds_the_middle_cut(void **state)
 {
     (void)state;
@@ -292,13 +295,15 @@ static void finds_the_middle_cut(void **state)
     }
 }
 
-/* Where the values between are too small to move the middle, or it is no double, the cut still lies in the gap. */
+/* Where the values between are too small to move the middle, or it is no double, the cut still lies in the
+ * gap. */
 static void the_middle_cut_of_a_vast_gap(void **state)
 {
     (void)state;
     struct arena arena = {0};
     struct bin_column c = column_of(&arena, (double[]){-DBL_MAX, -1, 0, 1e-5, 1e-4, 1, 1e200, DBL_MAX}, 8);
-    CHECK_INT(wni_bins_middle_cut(&c, 2, 6), 5); /* 5e199: far above the cut between 1e-4 and 1, at the one above 1 */
+    CHECK_INT(wni_bins_middle_cut(&c, 2, 6),
+              5); /* 5e199: far above the cut between 1e-4 and 1, at the one above 1 */
     for (size_t below = 0; below < 7; below++)
         for (size_t above = below + 1; above <= 7; above++) {
             uint8_t cut = wni_bins_middle_cut(&c, (uint8_t)below, (uint8_t)above);

@@ -1,8 +1,10 @@
-/* test_conformal.c -- the correction of a pair of quantiles: exact small cases, and what it promises about coverage.
+/* test_conformal.c -- the correction of a pair of quantiles: exact small cases, and what it promises about
+ * coverage.
  *
- * The promise: on exchangeable rows with continuous scores the corrected interval of level a covers a new row with probability
- * k / (|V| + 1), k = ceil((|V| + 1)(1 - 2a)), which lies between 1 - 2a and 1 - 2a + 1/(|V| + 1); where k exceeds |V| the largest score
- * gives |V| / (|V| + 1).  Repetitions are independent, so the mean over R of them is off by more than four standard errors once in 16,000. */
+ * The promise: on exchangeable rows with continuous scores the corrected interval of level a covers a new row
+ * with probability k / (|V| + 1), k = ceil((|V| + 1)(1 - 2a)), which lies between 1 - 2a and 1 - 2a + 1/(|V|
+ * + 1); where k exceeds |V| the largest score gives |V| / (|V| + 1).  Repetitions are independent, so the
+ * mean over R of them is off by more than four standard errors once in 16,000. */
 #include "tests/unit/boost_world.h"
 
 #include "num/order.h"
@@ -24,7 +26,7 @@ static void small_cases(void **state)
     (void)state;
     /* scores: 1 above, 2 below, inside by 0.5 (twice the nearer end), inside by 1 */
     const double low[] = {0, 0, 0, 0}, high[] = {2, 2, 2, 2}, y[] = {3, -2, 1.5, 1};
-    CHECK_DOUBLE(correct(low, high, y, 4, 0.2), -1);  /* rank 1 of 4 */
+    CHECK_DOUBLE(correct(low, high, y, 4, 0.2), -1); /* rank 1 of 4 */
     CHECK_DOUBLE(correct(low, high, y, 4, 0.4), -0.5);
     CHECK_DOUBLE(correct(low, high, y, 4, 0.6), 1);
     CHECK_DOUBLE(correct(low, high, y, 4, 0.61), 2);
@@ -59,14 +61,16 @@ static void agrees_with_sorting(void **state)
                j = (size_t)check_between(&rng, 1, (int)m / 2);
         double low[60], high[60], y[60], scores[60];
         for (size_t i = 0; i < n; i++) {
-            low[i] = check_between(&rng, -3, 3), high[i] = low[i] + check_between(&rng, -1, 4), y[i] = check_between(&rng, -5, 5);
+            low[i] = check_between(&rng, -3, 3), high[i] = low[i] + check_between(&rng, -1, 4),
+            y[i] = check_between(&rng, -5, 5);
             scores[i] = low[i] - y[i] > y[i] - high[i] ? low[i] - y[i] : y[i] - high[i];
         }
         qsort(scores, n, sizeof *scores, compare_doubles);
         size_t rank = ((n + 1) * (m + 1 - 2 * j) + m) / (m + 1);
         double level = (double)j / (double)(m + 1), got = correct(low, high, y, n, 1 - 2 * level);
-        CHECK(got == scores[rank > n ? n - 1 : rank - 1], "n %zu, level %zu of %zu: %g, expected rank %zu: %g", n, j, m, got,
-              rank, scores[rank > n ? n - 1 : rank - 1]);
+        CHECK(got == scores[rank > n ? n - 1 : rank - 1],
+              "n %zu, level %zu of %zu: %g, expected rank %zu: %g", n, j, m, got, rank,
+              scores[rank > n ? n - 1 : rank - 1]);
     }
 }
 
@@ -78,7 +82,8 @@ static const char *const law_names[] = {"Gaussian", "Student t2", "heteroskedast
 static double noise(struct rng *rng, enum law law, double x)
 {
     double z = wni_rng_normal(rng);
-    if (law == LAW_STUDENT_2) return z / sqrt(-wni_log(1 - wni_rng_uniform(rng))); /* chi-square with 2 degrees: -2 log u */
+    if (law == LAW_STUDENT_2)
+        return z / sqrt(-wni_log(1 - wni_rng_uniform(rng))); /* chi-square with 2 degrees: -2 log u */
     return law == LAW_HETEROSKEDASTIC ? (0.05 + 2 * x * x) * z : z;
 }
 
@@ -111,19 +116,20 @@ static void check_coverage(const struct tally *t, size_t held_out, size_t j, siz
     size_t rank = ((held_out + 1) * (m - 1 - 2 * j) + m) / (m + 1);
     double exact = (rank > held_out ? v : (double)rank) / (v + 1);
     CHECK(error > 0 && error < 0.02, "%s: standard error %g", about, error);
-    CHECK(fabs(mean - exact) <= 4 * error, "%s, |V| %zu, pair %zu of %zu: covers %g +- %g, expected %g", about, held_out, j, m,
-          mean, error, exact);
+    CHECK(fabs(mean - exact) <= 4 * error, "%s, |V| %zu, pair %zu of %zu: covers %g +- %g, expected %g",
+          about, held_out, j, m, mean, error, exact);
     if (rank > held_out) return;
     CHECK(mean >= promised - 4 * error && mean <= promised + 1 / (v + 1) + 4 * error,
-          "%s, |V| %zu, pair %zu of %zu: covers %g +- %g, promised %g .. %g", about, held_out, j, m, mean, error, promised,
-          promised + 1 / (v + 1));
+          "%s, |V| %zu, pair %zu of %zu: covers %g +- %g, promised %g .. %g", about, held_out, j, m, mean,
+          error, promised, promised + 1 / (v + 1));
 }
 
 enum { REPETITIONS = 2000, NEW_ROWS = 16 };
 
 static void repeat_fits(size_t n, int m, enum law law, const struct boost_options *boost)
 {
-    struct quantile_options o = {.boost = *boost, .levels = m, .conformal = true, .holdout = 0.1, .threshold = 32};
+    struct quantile_options o = {
+        .boost = *boost, .levels = m, .conformal = true, .holdout = 0.1, .threshold = 32};
     struct quantile_model model = {0};
     struct arena arena = {0};
     struct tally tallies[QUANTILE_LEVELS_MAX / 2] = {0};
@@ -199,8 +205,8 @@ static void a_fixed_model_covers_what_it_promises(void **state)
 
 /* ---- direction ---- */
 
-/* Intervals of half-width w around the truth, with standard normal noise: too wide ones shrink, too narrow ones grow, and both end
- * up at the width that covers. */
+/* Intervals of half-width w around the truth, with standard normal noise: too wide ones shrink, too narrow
+ * ones grow, and both end up at the width that covers. */
 static void moves_the_ends_in_the_right_direction(void **state)
 {
     (void)state;
@@ -216,17 +222,23 @@ static void moves_the_ends_in_the_right_direction(void **state)
             }
             double gamma = correct(low, high, y, ROWS_MAX, coverages[c]);
             double right = (const double[]){0.2533, 0.8416, 1.2816}[c]; /* P(|z| <= this) is the coverage */
-            CHECK((gamma > 0) == (widths[w] < right), "half-width %g, right is %g: gamma %g", widths[w], right, gamma);
+            CHECK((gamma > 0) == (widths[w] < right), "half-width %g, right is %g: gamma %g", widths[w],
+                  right, gamma);
             CHECK_NEAR(widths[w] + gamma, right, 0.25);
         }
 }
 
-/* The same through a fit: trees that repeat their training rows are too sure of themselves, on average over data sets. */
+/* The same through a fit: trees that repeat their training rows are too sure of themselves, on average over
+ * data sets. */
 static void overfitted_trees_are_widened(void **state)
 {
     (void)state;
-    struct quantile_options o = {.boost = {.trees = 20, .depth = 8, .rate = 1, .min_leaf = 1, .row_share = 1, .column_share = 1},
-                                 .levels = 4, .conformal = true, .holdout = 0.1, .threshold = 32};
+    struct quantile_options o = {
+        .boost = {.trees = 20, .depth = 8, .rate = 1, .min_leaf = 1, .row_share = 1, .column_share = 1},
+        .levels = 4,
+        .conformal = true,
+        .holdout = 0.1,
+        .threshold = 32};
     struct quantile_model model = {0};
     for (uint64_t seed = 0; seed < 20; seed++) {
         struct rng rng = wni_rng_stream(seed, 0, 5);

@@ -1,8 +1,10 @@
-/* test_forest.c -- predictions against walking each tree by hand, for every instruction set, depth and number of rows. */
+/* test_forest.c -- predictions against walking each tree by hand, for every instruction set, depth and number
+ * of rows. */
 #include "tests/unit/boost_world.h"
 
 /* A forest that no learner would grow: any splits, any leaves. */
-static struct forest random_forest(struct rng *rng, int n_trees, int depth, size_t columns, struct arena *arena)
+static struct forest random_forest(struct rng *rng, int n_trees, int depth, size_t columns,
+                                   struct arena *arena)
 {
     struct forest f;
     CHECK_INT(wni_forest_init(&f, n_trees, depth, arena), WN_OK);
@@ -32,7 +34,8 @@ static double walk(const struct forest *f, const uint8_t *codes, size_t stride, 
     return sum;
 }
 
-static void check_predictions(const struct forest *f, const uint8_t *codes, size_t stride, size_t m, enum simd simd)
+static void check_predictions(const struct forest *f, const uint8_t *codes, size_t stride, size_t m,
+                              enum simd simd)
 {
     struct arena arena = {0};
     double *out = arena_new(&arena, double, m + 1);
@@ -152,9 +155,12 @@ static void instruction_sets_have_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(predicts_like_walking_the_trees),  cmocka_unit_test(without_trees_the_start_is_predicted),
-        cmocka_unit_test(an_unsplit_node_sends_all_left),   cmocka_unit_test(begins_empty),
-        cmocka_unit_test(the_environment_may_ask_for_less), cmocka_unit_test(instruction_sets_have_names),
+        cmocka_unit_test(predicts_like_walking_the_trees),
+        cmocka_unit_test(without_trees_the_start_is_predicted),
+        cmocka_unit_test(an_unsplit_node_sends_all_left),
+        cmocka_unit_test(begins_empty),
+        cmocka_unit_test(the_environment_may_ask_for_less),
+        cmocka_unit_test(instruction_sets_have_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

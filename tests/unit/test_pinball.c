@@ -1,7 +1,8 @@
 /* test_pinball.c -- quantile boosting against a learner that is too slow to be wrong.
  *
- * The slow learner compares raw values with cuts, counts every node afresh for every cut, compares improvements as exact fractions
- * and sorts residuals.  Forests have to be equal bit for bit, whatever the instruction set and whichever levels are fitted together. */
+ * The slow learner compares raw values with cuts, counts every node afresh for every cut, compares
+ * improvements as exact fractions and sorts residuals.  Forests have to be equal bit for bit, whatever the
+ * instruction set and whichever levels are fitted together. */
 #include "tests/unit/boost_world.h"
 
 #include "num/order.h"
@@ -29,8 +30,9 @@ static double cell(const struct slow *s, size_t i, size_t j)
     return s->t->x[i * s->t->columns + j];
 }
 
-/* Friedman's improvement w w'/(w + w') (mean - mean')^2 of a gradient that is alpha for c of the n rows on the left and c' of the n'
- * on the right, alpha - 1 for the others.  The means differ by p / q with q = n n', so it is p^2 / q / (n + n'). */
+/* Friedman's improvement w w'/(w + w') (mean - mean')^2 of a gradient that is alpha for c of the n rows on
+ * the left and c' of the n' on the right, alpha - 1 for the others.  The means differ by p / q with q = n n',
+ * so it is p^2 / q / (n + n'). */
 static bool improvement(const struct slow *s, size_t node, size_t j, double cut, struct fraction *out)
 {
     int64_t n[2] = {0}, c[2] = {0};
@@ -51,7 +53,8 @@ static bool better(struct fraction a, struct fraction b)
     return (__int128)a.square * b.product > (__int128)b.square * a.product;
 }
 
-/* All cuts up to the next bin where the node has a row split it alike: the one nearest to the middle of the gap. */
+/* All cuts up to the next bin where the node has a row split it alike: the one nearest to the middle of the
+ * gap. */
 static uint8_t nearest_to_middle(const struct slow *s, size_t node, size_t j, size_t cut)
 {
     const struct bin_column *c = &s->bins->column[j];
@@ -64,7 +67,8 @@ static uint8_t nearest_to_middle(const struct slow *s, size_t node, size_t j, si
     }
     double middle = c->high[cut] + (c->low[next] - c->high[cut]) / 2;
     size_t nearest = cut;
-    for (size_t b = cut; b < next; b++) { /* the lower of two, but of those whose distance is rounded to the same the nearest */
+    for (size_t b = cut; b < next;
+         b++) { /* the lower of two, but of those whose distance is rounded to the same the nearest */
         double gap = fabs(c->cuts[b] - middle), least = fabs(c->cuts[nearest] - middle);
         if (gap < least || (gap == least && c->cuts[b] < middle)) nearest = b;
     }
@@ -112,7 +116,8 @@ static void grow(struct slow *s, struct forest *f, size_t tree)
         f->cuts[tree * n_splits + at] = cut;
         for (size_t i = 0; i < s->t->n; i++)
             if (s->node[i] == at)
-                s->node[i] = 2 * at + 1 + (splits && cell(s, i, feature) > s->bins->column[feature].cuts[cut]);
+                s->node[i] =
+                    2 * at + 1 + (splits && cell(s, i, feature) > s->bins->column[feature].cuts[cut]);
     }
     double *leaves = f->leaves + tree * (n_splits + 1);
     for (size_t k = 0; k <= n_splits; k++)
@@ -156,10 +161,11 @@ static struct forest slow_fit(const struct table *t, const struct bins *bins, do
         grow(&s, &f, tree);
     }
     double *predicted = arena_new(arena, double, t->n);
-    wni_forest_predict(&f, table_codes(bins, t->x, t->n, arena), table_stride(t->n), t->n, predicted, SIMD_NONE);
+    wni_forest_predict(&f, table_codes(bins, t->x, t->n, arena), table_stride(t->n), t->n, predicted,
+                       SIMD_NONE);
     for (size_t i = 0; i < t->n; i++) /* what is predicted for a training row is what boosting ended with */
-        CHECK(check_same_double(predicted[i], s.fit[i]), "row %zu: predicted %.17g, fit %.17g", i, predicted[i],
-              s.fit[i]);
+        CHECK(check_same_double(predicted[i], s.fit[i]), "row %zu: predicted %.17g, fit %.17g", i,
+              predicted[i], s.fit[i]);
     return f;
 }
 
@@ -173,12 +179,14 @@ struct fitted {
     struct forest forest[LEVELS_MAX];
 };
 
-static void fit(struct fitted *f, const struct bins *bins, const double *y, const double *levels, size_t n_levels,
-                const struct boost_options *options, uint64_t seed, enum simd simd)
+static void fit(struct fitted *f, const struct bins *bins, const double *y, const double *levels,
+                size_t n_levels, const struct boost_options *options, uint64_t seed, enum simd simd)
 {
     struct rng rng = wni_rng_stream(seed, 0, 77);
     *f = (struct fitted){0};
-    CHECK_INT(wni_pinball_fit(f->forest, levels, n_levels, bins, y, options, &rng, simd, &f->keep, &f->scratch), WN_OK);
+    CHECK_INT(
+        wni_pinball_fit(f->forest, levels, n_levels, bins, y, options, &rng, simd, &f->keep, &f->scratch),
+        WN_OK);
 }
 
 static void drop(struct fitted *f)
@@ -188,8 +196,8 @@ static void drop(struct fitted *f)
 }
 
 /* All paths against the slow learner. */
-static void check_fit(const struct table *t, const double *levels, size_t n_levels, const struct boost_options *o,
-                      uint64_t seed, const char *about)
+static void check_fit(const struct table *t, const double *levels, size_t n_levels,
+                      const struct boost_options *o, uint64_t seed, const char *about)
 {
     struct arena arena = {0};
     struct bins bins;
@@ -203,9 +211,10 @@ static void check_fit(const struct table *t, const double *levels, size_t n_leve
         for (size_t l = 0; l < n_levels; l++) {
             char what[300];
             snprintf(what, sizeof what,
-                     "%s, %s: n %zu, %zu columns, %zu levels (this is %g), %d trees of depth %d, rate %g, leaf %d, shares %g %g",
-                     about, wni_simd_name(simd), t->n, t->columns, n_levels, levels[l], o->trees, o->depth, o->rate,
-                     o->min_leaf, o->row_share, o->column_share);
+                     "%s, %s: n %zu, %zu columns, %zu levels (this is %g), %d trees of depth %d, rate %g, "
+                     "leaf %d, shares %g %g",
+                     about, wni_simd_name(simd), t->n, t->columns, n_levels, levels[l], o->trees, o->depth,
+                     o->rate, o->min_leaf, o->row_share, o->column_share);
             table_same_forest(&f.forest[l], &slow[l], what);
         }
         drop(&f);
@@ -222,9 +231,11 @@ static void check_random(uint64_t seed, int n_max, int columns_max, int trees, i
     char about[40];
     double levels[LEVELS_MAX];
     size_t n_levels = (size_t)check_between(&rng, 1, levels_max);
-    enum column_kind kind = check_chance(&rng, 70) ? N_COLUMN_KINDS : (enum column_kind)wni_rng_below(&rng, N_COLUMN_KINDS);
-    struct table t = table_random(&rng, (size_t)check_between(&rng, 1, n_max), (size_t)check_between(&rng, 1, columns_max),
-                                  kind, (enum target_kind)wni_rng_below(&rng, N_TARGET_KINDS), &arena);
+    enum column_kind kind =
+        check_chance(&rng, 70) ? N_COLUMN_KINDS : (enum column_kind)wni_rng_below(&rng, N_COLUMN_KINDS);
+    struct table t =
+        table_random(&rng, (size_t)check_between(&rng, 1, n_max), (size_t)check_between(&rng, 1, columns_max),
+                     kind, (enum target_kind)wni_rng_below(&rng, N_TARGET_KINDS), &arena);
     struct boost_options o = {.trees = trees,
                               .depth = check_chance(&rng, 50) ? 3 : check_between(&rng, 1, FOREST_DEPTH_MAX),
                               .rate = rates[wni_rng_below(&rng, 4)],
@@ -232,7 +243,8 @@ static void check_random(uint64_t seed, int n_max, int columns_max, int trees, i
                               .row_share = shares[wni_rng_below(&rng, 6)],
                               .column_share = shares[wni_rng_below(&rng, 6)]};
     for (size_t l = 0; l < n_levels; l++)
-        levels[l] = check_chance(&rng, 50) ? (double)(l + 1) / (double)(n_levels + 1) : check_uniform(&rng, 0.001, 0.999);
+        levels[l] = check_chance(&rng, 50) ? (double)(l + 1) / (double)(n_levels + 1)
+                                           : check_uniform(&rng, 0.001, 0.999);
     snprintf(about, sizeof about, "seed %llu", (unsigned long long)seed);
     check_fit(&t, levels, n_levels, &o, seed, about);
     wni_arena_release(&arena);
@@ -332,8 +344,9 @@ static void rivals_are_told_apart_exactly(void **state)
     int close = 0;
     for (int round = 0; round < 150; round++) {
         struct arena arena = {0};
-        int64_t N = check_between(&rng, 3500, PINBALL_ROWS_MAX), C = N / 2, n1 = N / 2 + check_between(&rng, -500, 500),
-                c1 = n1 / 2 + check_between(&rng, 50, 400), n2 = 0, c2 = 0;
+        int64_t N = check_between(&rng, 3500, PINBALL_ROWS_MAX), C = N / 2,
+                n1 = N / 2 + check_between(&rng, -500, 500), c1 = n1 / 2 + check_between(&rng, 50, 400),
+                n2 = 0, c2 = 0;
         if (round == 0) N = PINBALL_ROWS_MAX, C = N / 2;
         double gap = nearest_rival(N, C, n1, c1, &n2, &c2);
         close += gap < 1e-6;
@@ -341,7 +354,8 @@ static void rivals_are_told_apart_exactly(void **state)
                       improvement_of((double)N, (double)C, (double)n1, (double)c1);
         struct table t = table_random(&rng, (size_t)N, 2, COLUMN_CONSTANT, TARGET_CONSTANT, &arena);
         for (size_t i = 0; i < t.n; i++)
-            t.y[i] = i < (size_t)C ? 1 : -1; /* the median starts between, or at -1: above it are exactly C rows */
+            t.y[i] =
+                i < (size_t)C ? 1 : -1; /* the median starts between, or at -1: above it are exactly C rows */
         for (int swap = 0; swap < 2; swap++) {
             struct bins bins;
             struct boost_options o = DEFAULTS;
@@ -353,8 +367,9 @@ static void rivals_are_told_apart_exactly(void **state)
                 struct fitted f;
                 fit(&f, &bins, t.y, (double[]){0.4}, 1, &o, 1, simd);
                 CHECK(f.forest[0].features[0] == (second != (bool)swap),
-                      "%s: N %d C %d, (%d, %d) and (%d, %d) differ by %g: column %d was chosen", wni_simd_name(simd), (int)N,
-                      (int)C, (int)n1, (int)c1, (int)n2, (int)c2, gap, f.forest[0].features[0]);
+                      "%s: N %d C %d, (%d, %d) and (%d, %d) differ by %g: column %d was chosen",
+                      wni_simd_name(simd), (int)N, (int)C, (int)n1, (int)c1, (int)n2, (int)c2, gap,
+                      f.forest[0].features[0]);
                 drop(&f);
             }
         }
@@ -363,7 +378,8 @@ static void rivals_are_told_apart_exactly(void **state)
     CHECK(close >= 30, "only %d of 150 rivals were close", close);
 }
 
-/* One column after another a little better: more candidates than are noted at a time, and the last two tie. */
+/* One column after another a little better: more candidates than are noted at a time, and the last two tie.
+ */
 static void a_long_list_of_improvements(void **state)
 {
     (void)state;
@@ -387,7 +403,8 @@ static void ties_go_to_the_lowest_feature_and_cut(void **state)
     struct arena arena = {0};
     struct rng rng = wni_rng_stream(11, 0, 1);
     struct table t = table_random(&rng, 4, 3, COLUMN_CONSTANT, TARGET_CONSTANT, &arena);
-    /* rows 0 and 3 are high: cutting off the first or the last row is equally good, in columns 1 and 2 alike */
+    /* rows 0 and 3 are high: cutting off the first or the last row is equally good, in columns 1 and 2 alike
+     */
     const double y[] = {1, 0, 0, 1};
     struct bins bins;
     struct fitted f;
@@ -406,8 +423,8 @@ static void ties_go_to_the_lowest_feature_and_cut(void **state)
     wni_arena_release(&arena);
 }
 
-/* The node left of the root has values 0 and 10 in column 1; the other node has many between.  The cut is put where a learner that sees
- * every node's own values would put it. */
+/* The node left of the root has values 0 and 10 in column 1; the other node has many between.  The cut is put
+ * where a learner that sees every node's own values would put it. */
 static void a_cut_lies_in_the_middle_of_its_gap(void **state)
 {
     (void)state;
@@ -473,7 +490,8 @@ static void instruction_sets_agree_on_large_tables(void **state)
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
         struct arena arena = {0};
         struct rng rng = wni_rng_stream(13, s, 1);
-        struct table t = table_random(&rng, sizes[s], 17, N_COLUMN_KINDS, (enum target_kind)(s % N_TARGET_KINDS), &arena);
+        struct table t =
+            table_random(&rng, sizes[s], 17, N_COLUMN_KINDS, (enum target_kind)(s % N_TARGET_KINDS), &arena);
         struct boost_options o = DEFAULTS;
         struct bins bins;
         struct fitted plain, other;
@@ -507,7 +525,8 @@ static void draws_only_for_shares(void **state)
         struct rng drawn = wni_rng_stream(1, 0, 1), before = drawn;
         if (which == 1) o.row_share = 0.5;
         if (which == 2) o.column_share = 0.5;
-        CHECK_INT(wni_pinball_fit(f.forest, (double[]){0.5}, 1, &bins, t.y, &o, &drawn, SIMD_NONE, &f.keep, &f.scratch),
+        CHECK_INT(wni_pinball_fit(f.forest, (double[]){0.5}, 1, &bins, t.y, &o, &drawn, SIMD_NONE, &f.keep,
+                                  &f.scratch),
                   WN_OK);
         CHECK_INT(memcmp(&drawn, &before, sizeof drawn) == 0, which == 0);
         drop(&f);
@@ -515,7 +534,8 @@ static void draws_only_for_shares(void **state)
     wni_arena_release(&arena);
 }
 
-/* In the limit of many trees the training rows are split at their quantile: a share of alpha lies at or below. */
+/* In the limit of many trees the training rows are split at their quantile: a share of alpha lies at or
+ * below. */
 static void the_fit_approaches_the_quantile(void **state)
 {
     (void)state;
@@ -558,7 +578,8 @@ static size_t round16(size_t bytes)
     return (bytes + 15) / 16 * 16;
 }
 
-/* What a fit takes is known before the first tree: scratch does not depend on the number of trees, and `keep` is what the forests hold. */
+/* What a fit takes is known before the first tree: scratch does not depend on the number of trees, and `keep`
+ * is what the forests hold. */
 static void the_boosting_loop_allocates_nothing(void **state)
 {
     (void)state;
@@ -576,7 +597,9 @@ static void the_boosting_loop_allocates_nothing(void **state)
         struct boost_options o = DEFAULTS;
         o.trees = (int[]){1, 10, 100}[i];
         o.row_share = o.column_share = 0.9;
-        CHECK_INT(wni_pinball_fit(forest, levels, 4, &bins, t.y, &o, &rng, table_best_simd(), &keep, &scratch), WN_OK);
+        CHECK_INT(
+            wni_pinball_fit(forest, levels, 4, &bins, t.y, &o, &rng, table_best_simd(), &keep, &scratch),
+            WN_OK);
         assert_ptr_equal(keep.block, keep_block);
         assert_ptr_equal(scratch.block, scratch_block);
         size_t trees = (size_t)o.trees;
@@ -604,7 +627,8 @@ static void the_working_set_is_small(void **state)
     struct boost_options o = DEFAULTS;
     o.trees = 100;
     CHECK_INT(wni_bins_build(&bins, t.x, t.n, t.columns, &keep), WN_OK);
-    CHECK_INT(wni_pinball_fit(forest, levels, 4, &bins, t.y, &o, &rng, table_best_simd(), &keep, &scratch), WN_OK);
+    CHECK_INT(wni_pinball_fit(forest, levels, 4, &bins, t.y, &o, &rng, table_best_simd(), &keep, &scratch),
+              WN_OK);
     CHECK(keep.used + scratch.used < 256 << 10, "%zu bytes kept, %zu of scratch", keep.used, scratch.used);
     print_message("# n 1000, 9 columns, 4 levels: %zu bytes kept, %zu of scratch\n", keep.used, scratch.used);
     wni_arena_release(&keep);

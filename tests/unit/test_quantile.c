@@ -1,4 +1,5 @@
-/* test_quantile.c -- the surrogate as a whole: who is held out, what is fitted, which levels move by how much. */
+/* test_quantile.c -- the surrogate as a whole: who is held out, what is fitted, which levels move by how
+ * much. */
 #include "tests/unit/boost_world.h"
 
 #include "surrogate/conformal.h"
@@ -18,7 +19,8 @@ static struct table some_table(uint64_t seed, size_t n, size_t columns, struct a
     return table_random(&rng, n, columns, N_COLUMN_KINDS, TARGET_NORMAL, arena);
 }
 
-static void fit(struct quantile_model *m, const struct table *t, const struct quantile_options *o, uint64_t seed)
+static void fit(struct quantile_model *m, const struct table *t, const struct quantile_options *o,
+                uint64_t seed)
 {
     struct rng rng = wni_rng_stream(seed, 0, 9);
     CHECK_INT(wni_quantile_fit(m, t->x, t->y, t->n, t->columns, o, &rng), WN_OK);
@@ -143,8 +145,11 @@ static void check_by_hand(const struct table *t, const struct quantile_options *
         CHECK_DOUBLE(model.level[j], levels[j]);
     }
     CHECK_INT(wni_bins_build(&bins, shuffled.x + held * d, t->n - held, d, &arena), WN_OK);
-    CHECK_INT(wni_pinball_fit(forest, levels, m, &bins, shuffled.y + held, &o->boost, &rng, SIMD_NONE, &arena, &arena), WN_OK);
-    double *low = arena_new(&arena, double, held), *high = arena_new(&arena, double, held), *work = arena_new(&arena, double, held);
+    CHECK_INT(wni_pinball_fit(forest, levels, m, &bins, shuffled.y + held, &o->boost, &rng, SIMD_NONE, &arena,
+                              &arena),
+              WN_OK);
+    double *low = arena_new(&arena, double, held), *high = arena_new(&arena, double, held),
+           *work = arena_new(&arena, double, held);
     uint8_t *codes = table_codes(&bins, shuffled.x, held, &arena);
     for (size_t j = 0; j < m; j++) {
         size_t other = m - 1 - j;
@@ -157,9 +162,11 @@ static void check_by_hand(const struct table *t, const struct quantile_options *
             gamma = wni_conformal_correction(low, high, shuffled.y, held, 1 - 2 * levels[below], work);
             CHECK(gamma != 0, "pair %zu of %zu is not corrected", below, m);
         }
-        CHECK(model.shift[j] == (j < other ? -gamma : gamma), "level %zu of %zu moves by %g, gamma %g", j, m, model.shift[j],
-              gamma);
-        if (j < m / 2) CHECK(wni_quantile_gamma(&model, j) == gamma, "gamma %g, expected %g", wni_quantile_gamma(&model, j), gamma);
+        CHECK(model.shift[j] == (j < other ? -gamma : gamma), "level %zu of %zu moves by %g, gamma %g", j, m,
+              model.shift[j], gamma);
+        if (j < m / 2)
+            CHECK(wni_quantile_gamma(&model, j) == gamma, "gamma %g, expected %g",
+                  wni_quantile_gamma(&model, j), gamma);
     }
     wni_quantile_release(&model);
     wni_arena_release(&arena);
@@ -212,8 +219,8 @@ static void an_odd_number_leaves_the_median_alone(void **state)
         CHECK_DOUBLE(model.level[m / 2], 0.5);
         CHECK_DOUBLE(model.shift[m / 2], 0);
         for (int j = 0; j < m / 2; j++)
-            CHECK(model.shift[j] != 0 && model.shift[j] == -model.shift[m - 1 - j], "pair %d of %d: %g and %g", j, m,
-                  model.shift[j], model.shift[m - 1 - j]);
+            CHECK(model.shift[j] != 0 && model.shift[j] == -model.shift[m - 1 - j],
+                  "pair %d of %d: %g and %g", j, m, model.shift[j], model.shift[m - 1 - j]);
         wni_quantile_release(&model);
     }
     wni_arena_release(&arena);
@@ -232,7 +239,8 @@ static void predictions_are_the_forest_moved(void **state)
         wni_forest_predict(&model.forest[j], codes, table_stride(t.n), t.n, forest, SIMD_NONE);
         wni_quantile_predict(&model, j, codes, table_stride(t.n), t.n, moved);
         for (size_t i = 0; i < t.n; i++)
-            CHECK_DOUBLE(moved[i], forest[i] + (j < 2 ? -1 : 1) * wni_quantile_gamma(&model, j < 2 ? j : 3 - j));
+            CHECK_DOUBLE(moved[i],
+                         forest[i] + (j < 2 ? -1 : 1) * wni_quantile_gamma(&model, j < 2 ? j : 3 - j));
     }
     wni_quantile_release(&model);
     wni_arena_release(&arena);
@@ -257,7 +265,8 @@ static void the_same_draws_give_the_same_bits(void **state)
     (void)state;
     struct arena arena = {0};
     struct quantile_model fresh = {0}, used = {0};
-    struct table small = some_table(6, 20, 3, &arena), t = some_table(6, 150, 7, &arena), large = some_table(6, 700, 12, &arena);
+    struct table small = some_table(6, 20, 3, &arena), t = some_table(6, 150, 7, &arena),
+                 large = some_table(6, 700, 12, &arena);
     struct quantile_options other = DEFAULTS;
     other.levels = 9;
     other.boost.depth = 6;
@@ -310,8 +319,9 @@ static void memory_is_kept_for_the_next_fit(void **state)
         fit(&model, &t, &DEFAULTS, i);
         assert_ptr_equal(model.keep.block, keep.block);
         assert_ptr_equal(model.scratch.block, scratch.block);
-        CHECK(model.keep.used < 2 * keep.used && model.scratch.used == scratch.used, "%zu and %zu bytes, before %zu and %zu",
-              model.keep.used, model.scratch.used, keep.used, scratch.used);
+        CHECK(model.keep.used < 2 * keep.used && model.scratch.used == scratch.used,
+              "%zu and %zu bytes, before %zu and %zu", model.keep.used, model.scratch.used, keep.used,
+              scratch.used);
     }
     wni_quantile_release(&model);
     wni_arena_release(&arena);

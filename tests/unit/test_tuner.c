@@ -345,7 +345,8 @@ static void the_count_of_trials_includes_earlier_ones(void **state)
     wni_study_release(&r.study);
 }
 
-/* A limit on trials keeps new ones away; the best of those there are still go up, one to the largest resource. */
+/* A limit on trials keeps new ones away; the best of those there are still go up, one to the largest
+ * resource. */
 static void promotions_go_on_at_the_limit_of_trials(void **state)
 {
     (void)state;
