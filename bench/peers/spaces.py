@@ -38,15 +38,18 @@ class Param:
     def unit(self, column):
         """In [0, 1], as columns; the scale of the parameter respected."""
         if self.kind == "choice":
-            hot = [(column == v).astype(float) for v in self.values]
-            return hot[1:] if len(hot) == 2 else hot
+            return self._indicators(column)
         scale = np.log if self.log else np.asarray
         low, high = (self.values[0], self.values[-1]) if self.values else (self.low, self.high)
         return [(scale(column) - scale(low)) / (scale(high) - scale(low))]
 
     def tree(self, column):
-        """As columns for trees: numbers as they are, a 0/1 column for each choice."""
-        return [column == v for v in self.values] if self.kind == "choice" else [column]
+        """As columns for trees: numbers as they are."""
+        return self._indicators(column) if self.kind == "choice" else [column]
+
+    def _indicators(self, column):
+        """A 0/1 column for each choice; one is enough for two choices.  As Winnow does it."""
+        return [(column == v).astype(float) for v in self.values[len(self.values) == 2 :]]
 
 
 def _choice(name, *values):

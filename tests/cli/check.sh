@@ -1,7 +1,7 @@
 #!/bin/sh
 # winnow check: every mistake at once, each with its place; a good file is summed up.
 set -u
-. "$(dirname "$0")/tap.inc"
+. "$(dirname "$0")/tap.lib"
 
 cat >"$out/good.yaml" <<'YAML'
 name: mlp

@@ -1,7 +1,7 @@
 #!/bin/sh
 # winnow methods, tasks, version, help: listings in every format, the same facts in each.
 set -u
-. "$(dirname "$0")/tap.inc"
+. "$(dirname "$0")/tap.lib"
 
 run version
 says 'version' stdout '^winnow [0-9]+\.[0-9]+\.[0-9]+$'

@@ -1,7 +1,7 @@
 #!/bin/sh
 # winnow bench, surrogate, paper: the commands work and their tables have the promised columns.  No time is judged here.
 set -u
-. "$(dirname "$0")/tap.inc"
+. "$(dirname "$0")/tap.lib"
 
 run bench history --trials 2000 --reports 10 --format csv
 is 'bench history: columns' "$(head -n 1 "$out/stdout")" 'trials,reports,seconds,events_per_second,megabytes,bytes_per_trial'

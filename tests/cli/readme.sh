@@ -1,7 +1,7 @@
 #!/bin/sh
 # What the README shows works when pasted: its commands run, its program compiles and finds the minimum.
 set -u
-. "$(dirname "$0")/tap.inc"
+. "$(dirname "$0")/tap.lib"
 build=$(dirname "$winnow")
 
 # Lines of the code blocks of a language.

@@ -1,7 +1,7 @@
 #!/bin/sh
 # winnow sim: what it prints, that it repeats itself to the byte, and that it minds its limits.
 set -u
-. "$(dirname "$0")/tap.inc"
+. "$(dirname "$0")/tap.lib"
 
 run sim --task digits-mlp --method asha --seed 3
 is 'a study ends well' "$code" 0

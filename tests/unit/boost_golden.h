@@ -11,6 +11,7 @@ struct golden_table {
     double *x, *y; /* n + m rows */
     size_t raw;    /* columns of the file */
     size_t *kinds; /* categories of each; 0: a number */
+    bool binned;          /* a column has more distinct training values than exact cuts are made for */
 };
 
 static inline void golden_table_release(struct golden_table *t)
@@ -39,6 +40,21 @@ static inline void golden_table_row(struct golden_table *t, const double *raw, s
     t->y[i] = raw[t->raw];
 }
 
+static inline bool golden_table_binned(const struct golden_table *t)
+{
+    for (size_t j = 0; j < t->columns; j++) {
+        size_t distinct = 0;
+        for (size_t i = 0; i < t->n; i++) {
+            size_t k = 0;
+            while (k < i && t->x[k * t->columns + j] != t->x[i * t->columns + j])
+                k++;
+            distinct += k == i;
+        }
+        if (distinct > 256) return true;
+    }
+    return false;
+}
+
 /* Reads a table whose `data` line has just been read. */
 static inline void golden_table_read(struct golden *g, struct golden_table *t)
 {
@@ -58,6 +74,7 @@ static inline void golden_table_read(struct golden *g, struct golden_table *t)
         golden_expect(g, "row", t->raw + 1);
         golden_table_row(t, g->v, i);
     }
+    t->binned = golden_table_binned(t);
 }
 
 /* Reads the next table; false at the end of the file. */

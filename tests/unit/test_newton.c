@@ -430,11 +430,8 @@ static void agrees_with_xgboost(void **state)
         }
         golden_expect(&g, "auc", 1);
         double auc = area_under_curve(out + t.n, t.y + t.n, t.m);
-        print_message("# table %d: mean %.5f worst %.5f auc %.5f %.5f\n", tables, mean, worst,
-                      area_under_curve(out + t.n, t.y + t.n, t.m), g.v[0]);
-        if (0)
-            CHECK(mean <= 0.01, "table %d, %zu rows: probabilities are %g off on average, %g at worst",
-                  tables, t.n, mean, worst);
+        /* beyond 256 values XGBoost cuts between any two, we between 256 bins */
+        CHECK(mean <= (t.binned ? 0.02 : 0.005), "table %d, %zu rows: probabilities are %g off on average, %g at worst", tables, t.n, mean, worst);
         CHECK(fabs(auc - g.v[0]) <= 0.01, "table %d, %zu rows: area %g, expected %g", tables, t.n, auc,
               g.v[0]);
         free(out);
@@ -445,13 +442,15 @@ static void agrees_with_xgboost(void **state)
     golden_close(&g);
 }
 
-/* Where no split ties, scikit-learn's squared boosting is the same function on the training rows. */
+/* Splits that part the training rows alike differ between them only, so there the function is the same; where such ties put the cuts is
+ * chance, so held-out losses are compared on average. */
 static void agrees_with_scikit_learn(void **state)
 {
     (void)state;
     struct golden g = golden_open("tests/golden/gbt_squared.txt");
     struct golden_table t = {0};
     int tables = 0;
+    double ratio = 0;
     while (golden_table_next(&g, &t)) {
         struct newton_options o = SQUARED;
         double *out = calloc(t.n + t.m, sizeof *out), loss = 0;
@@ -461,17 +460,18 @@ static void agrees_with_scikit_learn(void **state)
         fit_golden(&t, &o, out);
         golden_expect(&g, "fit", t.n);
         for (size_t i = 0; i < t.n; i++)
-            CHECK(fabs(out[i] - g.v[i]) <= 1e-9 * (1 + fabs(g.v[i])),
-                  "table %d, %zu rows, row %zu: %.12g, expected %.12g", tables, t.n, i, out[i], g.v[i]);
+            CHECK(fabs(out[i] - g.v[i]) <= 1e-9 * (1 + fabs(g.v[i])), "table %d, %zu rows, row %zu: %.12g, expected %.12g", tables,
+                  t.n, i, out[i], g.v[i]);
         golden_expect(&g, "loss", 1);
         for (size_t i = t.n; i < t.n + t.m; i++)
             loss += (out[i] - t.y[i]) * (out[i] - t.y[i]) / (double)t.m;
-        CHECK(loss <= 1.03 * g.v[0], "table %d, %zu rows: held-out loss %g, expected %g", tables, t.n, loss,
-              g.v[0]);
+        CHECK(loss <= 1.1 * g.v[0], "table %d, %zu rows: held-out loss %g, expected %g", tables, t.n, loss, g.v[0]);
+        ratio += loss / g.v[0];
         free(out);
         tables++;
     }
     CHECK(tables >= 6, "only %d tables", tables);
+    CHECK(ratio <= 1.01 * tables, "held-out losses are %g of scikit-learn's", ratio / tables);
     golden_table_release(&t);
     golden_close(&g);
 }
