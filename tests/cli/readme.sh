@@ -4,6 +4,13 @@ set -u
 . "$(dirname "$0")/tap.lib"
 build=$(dirname "$winnow")
 
+# A program that uses a sanitized library has to be sanitized itself.
+sanitize=
+case $(nm -D --undefined-only "$build/libwinnow.so" 2>/dev/null) in
+*__asan_init*) sanitize=-fsanitize=address,undefined ;;
+*__tsan_init*) sanitize=-fsanitize=thread ;;
+esac
+
 # Lines of the code blocks of a language.
 blocks()
 {
@@ -14,7 +21,7 @@ blocks c >"$out/bowl.c"
 truth 'the README has a program' [ -s "$out/bowl.c" ]
 truth 'it compiles with the command shown' sh -c "
     grep -q 'cc bowl.c -Iinclude -Lbuild -lwinnow' README.md &&
-    cc '$out/bowl.c' -Wall -Wextra -Iinclude -L'$build' -lwinnow -Wl,-rpath,\"\$(realpath '$build')\" -o '$out/bowl'"
+    cc '$out/bowl.c' -Wall -Wextra $sanitize -Iinclude -L'$build' -lwinnow -Wl,-rpath,\"\$(realpath '$build')\" -o '$out/bowl'"
 "$out/bowl" >"$out/stdout" 2>"$out/stderr"
 is 'it runs' $? 0
 truth 'and comes near the minimum' awk '/^best of 200: trial/ && $NF < 0.05 { found = 1 } END { exit !found }' "$out/stdout"
