@@ -10,6 +10,7 @@ PREFIX       ?= /usr/local
 JOBS         ?= $(shell nproc 2>/dev/null || echo 2)
 TESTS        ?=
 FUZZ_SECONDS ?= 60
+PEERS        ?=
 
 NINJA   := ninja -j $(JOBS) $(shell test -t 2 || echo --quiet)
 OPTIONS  = -Dprefix=$(abspath $(PREFIX)) -Dwerror=$(if $(filter true,$(CI)),true,false)
@@ -25,7 +26,7 @@ SETARCH  = $(shell setarch -R true 2>/dev/null && echo setarch -R)
 
 .DEFAULT_GOAL := build
 .NOTPARALLEL:
-.PHONY: build demo test check asan tsan fuzz bench measure format install uninstall clean help
+.PHONY: build demo test check asan tsan fuzz bench bench-peers measure format install uninstall clean help
 
 build:   ## the program (build/winnow) and the libraries, optimised
 	@tools/install-deps build
@@ -68,6 +69,9 @@ fuzz:   ## feed the parsers rubbish: each target of tests/fuzz for FUZZ_SECONDS
 bench: build   ## speed and memory: are the promises kept?
 	@BUILD_DIR=$(abspath $(BUILD)) tools/bench
 
+bench-peers: build   ## speed next to other packages, in one run (downloads them; PEERS='--quick ...')
+	@BUILD_DIR=$(abspath $(BUILD)) bench/peers/run $(PEERS)
+
 measure:   ## lines of code and tests, function lengths
 	@tools/measure
 
@@ -88,6 +92,6 @@ clean:   ## remove everything that was built
 	@rm -rf $(BUILD) build-asan build-tsan build-fuzz
 
 help:   ## this list
-	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/\1|\2/p' Makefile | awk -F'|' '{ printf "  make %-10s %s\n", $$1, $$2 }'
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/\1|\2/p' Makefile | awk -F'|' '{ printf "  make %-11s %s\n", $$1, $$2 }'
 	@echo
 	@sed -n 's/^#   \(  .*\)/\1/p' Makefile

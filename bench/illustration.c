@@ -19,6 +19,8 @@ struct world {
     const struct illustration *setup;
     double *x, *y;           /* observations */
     double *points, *values; /* CANDIDATES each: where the model is asked, and what it said */
+    double *predicted;       /* scratch of a draw */
+    uint8_t *levels;         /* drawn for each point */
     uint8_t *codes;          /* of the points */
     struct quantile_model model;
 };
@@ -30,8 +32,11 @@ static wn_status world_init(struct world *w, const struct illustration *setup, s
     w->y = wni_new(double, setup->samples);
     w->points = wni_new(double, CANDIDATES);
     w->values = wni_new(double, CANDIDATES);
+    w->predicted = wni_new(double, CANDIDATES);
+    w->levels = wni_new(uint8_t, CANDIDATES);
     w->codes = wni_new(uint8_t, CANDIDATES + BINS_BLOCK);
-    return w->x && w->y && w->points && w->values && w->codes ? WN_OK : wni_fail_memory(err);
+    bool fine = w->x && w->y && w->points && w->values && w->predicted && w->levels && w->codes;
+    return fine ? WN_OK : wni_fail_memory(err);
 }
 
 static void world_release(struct world *w)
@@ -40,6 +45,8 @@ static void world_release(struct world *w)
     free(w->y);
     free(w->points);
     free(w->values);
+    free(w->predicted);
+    free(w->levels);
     free(w->codes);
     wni_quantile_release(&w->model);
 }
@@ -75,7 +82,12 @@ static void thompson(struct world *w, size_t n, struct rng *rng)
 {
     for (size_t i = 0; i < n; i++) {
         w->points[i] = TWO_PI * wni_rng_uniform(rng);
-        predict(w, (size_t)wni_rng_below(rng, (uint64_t)w->setup->levels), &w->points[i], 1, &w->values[i]);
+        w->levels[i] = (uint8_t)wni_rng_below(rng, (uint64_t)w->setup->levels);
+    }
+    for (size_t j = 0; j < (size_t)w->setup->levels; j++) {
+        predict(w, j, w->points, n, w->predicted);
+        for (size_t i = 0; i < n; i++)
+            if (w->levels[i] == j) w->values[i] = w->predicted[i];
     }
 }
 
