@@ -11,7 +11,7 @@ size_t wni_latency_space_count(void);
 const char *wni_latency_space_name(size_t i);
 wn_status wni_latency_space(const char *name, struct space *space, struct err *err);
 
-/* Median seconds of a suggestion with n observed trials, fit included. */
+/* Median seconds of processor time of a suggestion with n observed trials, fit included. */
 wn_status wni_latency_suggest(const struct method *method, const struct space *space, size_t n,
                               double *seconds, struct err *err);
 

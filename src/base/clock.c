@@ -1,11 +1,21 @@
-/* clock.c -- the monotonic clock. */
+/* clock.c -- the clocks. */
 #include "base/clock.h"
 
 #include <time.h>
 
-double wni_clock_seconds(void)
+static double read_clock(clockid_t clock)
 {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(clock, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+double wni_clock_seconds(void)
+{
+    return read_clock(CLOCK_MONOTONIC);
+}
+
+double wni_clock_cpu_seconds(void)
+{
+    return read_clock(CLOCK_PROCESS_CPUTIME_ID);
 }

@@ -76,7 +76,8 @@ static void release(void *self)
 /* ---- observations ---- */
 
 struct observations {
-    size_t n;
+    size_t n_observed; /* trials that have a value */
+    size_t n;          /* of those, fitted */
     uint32_t *trials;
     double *y, *x;
 };
@@ -90,6 +91,7 @@ static wn_status choose_trials(struct qr *q, const struct history *h, struct rng
     o->n = 0;
     for (uint32_t t = 0; t < h->n_trials; t++)
         if (wni_search_observation(q->env, h, t, &value)) all[o->n++] = t;
+    o->n_observed = o->n;
     o->trials = all;
     if (o->n <= (size_t)q->max_fit) return WN_OK;
     uint32_t n = (uint32_t)o->n, k = (uint32_t)q->max_fit, *drawn = arena_new(&q->arena, uint32_t, k);
@@ -115,6 +117,17 @@ static wn_status normal_scores(struct arena *arena, double *y, size_t n)
     return WN_OK;
 }
 
+/* Residuals are differences of values and of sums of differences, which have to stay finite.  A power of two
+ * changes no other digit, and for a choice the unit does not matter. */
+static void scale_down(double *y, size_t n)
+{
+    double largest = 0;
+    for (size_t i = 0; i < n; i++)
+        largest = fmax(largest, fabs(y[i]));
+    for (size_t i = 0; largest > 0x1p800 && i < n; i++)
+        y[i] *= 0x1p-400;
+}
+
 static wn_status gather(struct qr *q, const struct history *h, struct observations *o)
 {
     size_t width = q->env->space->tree_width;
@@ -125,7 +138,9 @@ static wn_status gather(struct qr *q, const struct history *h, struct observatio
         wni_search_observation(q->env, h, o->trials[i], &o->y[i]);
         wni_encode_tree(q->env->space, wni_history_config(h, o->trials[i]), o->x + i * width);
     }
-    return q->normalize ? normal_scores(&q->arena, o->y, o->n) : WN_OK;
+    if (q->normalize) return normal_scores(&q->arena, o->y, o->n);
+    scale_down(o->y, o->n);
+    return WN_OK;
 }
 
 static wn_status fit(struct qr *q, const struct observations *o, struct rng *rng)
@@ -153,7 +168,8 @@ struct candidates {
     uint8_t *level;
 };
 
-/* All configurations not asked yet, when they are no more than there would be candidates. */
+/* All configurations not asked yet, when they are no more than there would be candidates.  Walks that many
+ * and those asked. */
 static size_t enumerate_unseen(const struct space *space, const struct history *h, double *configs)
 {
     size_t n = 0;
@@ -177,10 +193,6 @@ static size_t draw_candidates(const struct qr *q, const struct history *h, struc
     return n;
 }
 
-/* Walking a whole space costs about as much as fitting; beyond this size it is not worth it (the unseen rest
- * of a larger one is found by the random fallback). */
-enum { ENUMERATE_MAX = 1 << 17 };
-
 static wn_status make_candidates(struct qr *q, const struct history *h, struct rng *rng, struct candidates *c)
 {
     const struct space *space = q->env->space;
@@ -189,8 +201,7 @@ static wn_status make_candidates(struct qr *q, const struct history *h, struct r
     c->configs = arena_new(&q->arena, double, capacity * space->n);
     c->level = arena_new(&q->arena, uint8_t, capacity);
     if (!c->configs || !c->level) return WN_ENOMEM;
-    bool all =
-        !q->duplicates && space->size && space->size <= ENUMERATE_MAX && unseen <= (uint64_t)q->candidates;
+    bool all = !q->duplicates && space->size && unseen <= (uint64_t)q->candidates;
     c->n = all ? enumerate_unseen(space, h, c->configs) : draw_candidates(q, h, rng, c->configs);
     for (size_t i = 0; i < c->n; i++)
         c->level[i] = (uint8_t)wni_rng_below(rng, (uint64_t)q->levels);
@@ -231,7 +242,7 @@ static wn_status suggest(void *self, const struct history *h, uint32_t trial, do
     struct candidates c;
     wni_arena_reset(&q->arena);
     if (choose_trials(q, h, &rng, &o)) return wni_fail_memory(err);
-    if (o.n < (size_t)q->initial || space->tree_width == 0)
+    if (o.n_observed < (size_t)q->initial || space->tree_width == 0)
         return wni_search_random(q->env, h, trial, config);
     if (gather(q, h, &o) || fit(q, &o, &rng) || make_candidates(q, h, &rng, &c)) return wni_fail_memory(err);
     if (c.n == 0)

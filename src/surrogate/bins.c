@@ -7,6 +7,7 @@
 #include "num/order.h"
 
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 enum { SHORT_LIST = 24 };
@@ -74,16 +75,14 @@ static size_t find_cuts(double *values, size_t n, double *cuts)
     return made;
 }
 
+/* A search of fixed length over cuts padded with infinity to 2^k - 1: nothing to mispredict, so that searches
+ * for several values overlap. */
 uint8_t wni_bins_code(const struct bin_column *column, double value)
 {
-    uint32_t low = 0, length = column->n_cuts;
-    while (length > 0) { /* branch-free halving: the compiler makes it a conditional move */
-        uint32_t half = length / 2;
-        bool above = column->cuts[low + half] < value;
-        low = above ? low + half + 1 : low;
-        length = above ? length - half - 1 : half;
-    }
-    return (uint8_t)low;
+    uint32_t below = 0;
+    for (uint32_t step = column->first_step; step > 0; step /= 2)
+        below += step & -(uint32_t)(column->cuts[below + step - 1] < value);
+    return (uint8_t)below;
 }
 
 uint8_t wni_bins_middle_cut(const struct bin_column *c, uint8_t below, uint8_t above)
@@ -122,12 +121,16 @@ static void order_rows(struct bin_column *c, const double *x, size_t n, size_t c
 static bool allocate_column(struct bin_column *c, size_t n, size_t stride, struct arena *arena)
 {
     size_t n_bins = (size_t)c->n_cuts + 1;
-    double *numbers = arena_new(arena, double, c->n_cuts + 2 * n_bins);
+    c->first_step = c->n_cuts ? (uint32_t)1 << (31 - __builtin_clz(c->n_cuts)) : 0;
+    size_t padded = c->first_step ? 2 * (size_t)c->first_step - 1 : 0;
+    double *numbers = arena_new(arena, double, padded + 2 * n_bins);
     uint16_t *rows = arena_new(arena, uint16_t, n + n_bins);
     c->codes = arena_new(arena, uint8_t, stride);
     if (!numbers || !rows || !c->codes) return false;
     c->cuts = numbers;
-    c->low = numbers + c->n_cuts;
+    for (size_t b = c->n_cuts; b < padded; b++)
+        c->cuts[b] = INFINITY;
+    c->low = numbers + padded;
     c->high = c->low + n_bins;
     c->order = rows;
     c->run_end = rows + n;

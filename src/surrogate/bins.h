@@ -24,11 +24,12 @@ enum {
 
 struct bin_column {
     uint32_t n_cuts;
-    double *cuts;       /* increasing */
-    double *low, *high; /* n_cuts + 1: smallest and largest training value of each bin */
-    uint16_t *order;    /* training rows, by code, then row number */
-    uint16_t *run_end;  /* n_cuts + 1: where in `order` each bin ends */
-    uint8_t *codes;     /* one per training row */
+    uint32_t first_step; /* largest power of two not above n_cuts; 0 without cuts */
+    double *cuts;        /* increasing; then infinities, up to 2 first_step - 1 in all */
+    double *low, *high;  /* n_cuts + 1: smallest and largest training value of each bin */
+    uint16_t *order;     /* training rows, by code, then row number */
+    uint16_t *run_end;   /* n_cuts + 1: where in `order` each bin ends */
+    uint8_t *codes;      /* one per training row */
 };
 
 struct bins {

@@ -16,6 +16,7 @@ enum {
     LANES = 8,       /* nodes handled by one sweep */
     NO_LANE = LANES, /* the mark of a row that belongs to none of them: all zero */
     NODES_MAX = 1 << FOREST_DEPTH_MAX,
+    FEW = 12, /* so many values are selected from by sorting them */
 };
 
 typedef uint8_t bytes
@@ -82,6 +83,7 @@ struct fit {
     struct level *levels;
     size_t n_levels;
     struct sweep *sweep;
+    double *other;      /* scratch of selections */
     uint8_t *next;      /* scratch: a row's side of its split */
     uint8_t *in_sample; /* row is in this tree's sample; NULL: all are */
     uint8_t *in_use;    /* column is; NULL: all are */
@@ -290,16 +292,19 @@ static void apply_splits(struct fit *f, struct level *level, int tree, int depth
 
 /* ---- leaves ---- */
 
-/* Moves values below (or, with `equal`, at) the pivot to the front and returns how many; no branch depends on
- * the data. */
-static size_t move_front(double *x, size_t n, double pivot, bool equal)
+/* Writes the values below (with `equal`, at or below) the pivot to the front of `to`, the others behind them,
+ * and returns how many are in front.  Every value is stored at both places and only one of the two moves on:
+ * no branch, and no load waits for a store. */
+static size_t split(const double *restrict from, size_t n, double pivot, bool equal, double *restrict to)
 {
-    size_t front = 0;
+    size_t front = 0, back = n;
     for (size_t i = 0; i < n; i++) {
-        double value = x[i];
-        x[i] = x[front];
-        x[front] = value;
-        front += equal ? value <= pivot : value < pivot;
+        double value = from[i];
+        bool in_front = equal ? value <= pivot : value < pivot;
+        to[front] = value;
+        to[back - 1] = value;
+        front += in_front;
+        back -= !in_front;
     }
     return front;
 }
@@ -309,7 +314,6 @@ static double guess_kth(const double *x, size_t n, size_t k)
 {
     enum { SAMPLE = 7 };
     double sample[SAMPLE] = {0};
-    if (n < SAMPLE) return x[k];
     for (size_t i = 0; i < SAMPLE; i++) {
         size_t at = i;
         double value = x[i * (n - 1) / (SAMPLE - 1)];
@@ -320,25 +324,36 @@ static double guess_kth(const double *x, size_t n, size_t k)
     return sample[k * SAMPLE / n];
 }
 
-/* The k-th smallest of finite values, reordering them.  Quickselect; what makes it fast on the hundred or so
- * values of a leaf is that the partition has nothing to mispredict. */
-static double select_kth(double *x, size_t n, size_t k)
+static double select_few(double *x, size_t n, size_t k)
 {
-    for (;;) {
-        double pivot = guess_kth(x, n, k);
-        size_t front = move_front(x, n, pivot, false);
-        if (k < front) {
-            n = front;
-            continue;
-        }
-        if (front == 0) { /* the pivot is the least: put it and its equals aside, so that there is progress */
-            front = move_front(x, n, pivot, true);
-            if (k < front) return pivot;
-        }
-        x += front;
-        n -= front;
-        k -= front;
+    for (size_t i = 1; i < n; i++) {
+        double value = x[i];
+        size_t at = i;
+        for (; at > 0 && x[at - 1] > value; at--)
+            x[at] = x[at - 1];
+        x[at] = value;
     }
+    return x[k];
+}
+
+/* The k-th smallest of n values; they and `other`, of the same length, are overwritten.  Quickselect back and
+ * forth between the two arrays. */
+static double select_kth(double *x, double *other, size_t n, size_t k)
+{
+    while (n > FEW) {
+        double pivot = guess_kth(x, n, k), *moved = other;
+        size_t front = split(x, n, pivot, false, other);
+        if (front == 0) { /* the pivot is the least: put it and its equals aside, so that there is progress */
+            front = split(x, n, pivot, true, other);
+            if (k < front || front == 0) return pivot; /* 0: a NaN, from values that overflow */
+        }
+        size_t skip = k < front ? 0 : front;
+        other = x + skip;
+        x = moved + skip;
+        n = k < front ? front : n - front;
+        k -= skip;
+    }
+    return select_few(x, n, k);
 }
 
 /* Groups the residuals of the sampled rows by leaf; leaf k's are those from ends[k-1] to ends[k]. */
@@ -378,8 +393,8 @@ static void set_leaves(struct fit *f, struct level *level, int tree)
     for (size_t k = 0; k < n_leaves; k++) {
         size_t begin = ends[k], count = ends[k + 1] - begin;
         if (!count) continue;
-        double quantile =
-            select_kth(level->residuals + begin, count, wni_quantile_lower_index(count, level->alpha));
+        double quantile = select_kth(level->residuals + begin, f->other + begin, count,
+                                     wni_quantile_lower_index(count, level->alpha));
         leaves[k] = f->options->rate * quantile;
     }
     move_rows(f->y, leaves, level->node, f->bins->n, level->fit, level->above);
@@ -429,7 +444,7 @@ static wn_status start_level(struct fit *f, struct level *level, struct forest *
     level->residuals = arena_new(scratch, double, n);
     level->node = arena_new(scratch, uint8_t, stride);
     level->above = arena_new(scratch, uint8_t, stride);
-    level->splits = arena_new(scratch, struct split, NODES_MAX);
+    level->splits = arena_new(scratch, struct split, (size_t)1 << f->options->depth);
     if (!level->fit || !level->residuals || !level->node || !level->above || !level->splits) return WN_ENOMEM;
     forest->start = wni_quantile_linear(sorted, n, alpha);
     for (size_t i = 0; i < n; i++) {
@@ -452,9 +467,10 @@ static wn_status start_fit(struct fit *f, struct arena *scratch)
     bool rows = f->options->row_share < 1, some = f->options->column_share < 1;
     f->sweep = aligned_alloc32(scratch, sizeof *f->sweep);
     bytes *marked = aligned_alloc32(scratch, n * sizeof *marked);
+    f->other = arena_new(scratch, double, n);
     f->next = arena_new(scratch, uint8_t, f->bins->stride);
     f->levels = arena_new(scratch, struct level, f->n_levels);
-    if (!f->sweep || !marked || !f->next || !f->levels) return WN_ENOMEM;
+    if (!f->sweep || !marked || !f->other || !f->next || !f->levels) return WN_ENOMEM;
     f->sweep->rows = marked;
     f->sweep->no_source = (struct lane_source){.node = f->next, .above = f->next};
     f->sweep->min_leaf = (floats){0} + (float)f->options->min_leaf;

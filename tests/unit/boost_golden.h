@@ -11,7 +11,6 @@ struct golden_table {
     double *x, *y; /* n + m rows */
     size_t raw;    /* columns of the file */
     size_t *kinds; /* categories of each; 0: a number */
-    bool binned;          /* a column has more distinct training values than exact cuts are made for */
 };
 
 static inline void golden_table_release(struct golden_table *t)
@@ -40,21 +39,6 @@ static inline void golden_table_row(struct golden_table *t, const double *raw, s
     t->y[i] = raw[t->raw];
 }
 
-static inline bool golden_table_binned(const struct golden_table *t)
-{
-    for (size_t j = 0; j < t->columns; j++) {
-        size_t distinct = 0;
-        for (size_t i = 0; i < t->n; i++) {
-            size_t k = 0;
-            while (k < i && t->x[k * t->columns + j] != t->x[i * t->columns + j])
-                k++;
-            distinct += k == i;
-        }
-        if (distinct > 256) return true;
-    }
-    return false;
-}
-
 /* Reads a table whose `data` line has just been read. */
 static inline void golden_table_read(struct golden *g, struct golden_table *t)
 {
@@ -70,11 +54,13 @@ static inline void golden_table_read(struct golden *g, struct golden_table *t)
     }
     t->x = calloc((t->n + t->m) * t->columns, sizeof *t->x);
     t->y = calloc(t->n + t->m, sizeof *t->y);
-    for (size_t i = 0; i < t->n + t->m; i++) {
-        golden_expect(g, "row", t->raw + 1);
-        golden_table_row(t, g->v, i);
+    for (size_t i = 0; i < t->n + t->m;) {
+        if (!golden_next(g) || !golden_is(g, "rows") || !g->n || g->n % (t->raw + 1) ||
+            i + g->n / (t->raw + 1) > t->n + t->m)
+            fail_msg("%s:%d: expected 'rows' with some rows of %zu numbers", g->path, g->line, t->raw + 1);
+        for (size_t at = 0; at < g->n; at += t->raw + 1)
+            golden_table_row(t, g->v + at, i++);
     }
-    t->binned = golden_table_binned(t);
 }
 
 /* Reads the next table; false at the end of the file. */

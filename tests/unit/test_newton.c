@@ -409,7 +409,8 @@ static void fit_golden(const struct golden_table *t, const struct newton_options
     wni_arena_release(&arena);
 }
 
-/* Probabilities of held-out rows and areas under the curve, as XGBoost 1.7 computes them. */
+/* Probabilities of held-out rows and areas under the curve, as XGBoost computes them.  Training rows get the
+ * same sums; between them a cut may lie elsewhere, so a few held-out rows end up in another leaf. */
 static void agrees_with_xgboost(void **state)
 {
     (void)state;
@@ -430,8 +431,8 @@ static void agrees_with_xgboost(void **state)
         }
         golden_expect(&g, "auc", 1);
         double auc = area_under_curve(out + t.n, t.y + t.n, t.m);
-        /* beyond 256 values XGBoost cuts between any two, we between 256 bins */
-        CHECK(mean <= (t.binned ? 0.02 : 0.005), "table %d, %zu rows: probabilities are %g off on average, %g at worst", tables, t.n, mean, worst);
+        CHECK(mean <= 0.01, "table %d, %zu rows: probabilities are %g off on average, %g at worst", tables,
+              t.n, mean, worst);
         CHECK(fabs(auc - g.v[0]) <= 0.01, "table %d, %zu rows: area %g, expected %g", tables, t.n, auc,
               g.v[0]);
         free(out);
@@ -442,8 +443,8 @@ static void agrees_with_xgboost(void **state)
     golden_close(&g);
 }
 
-/* Splits that part the training rows alike differ between them only, so there the function is the same; where such ties put the cuts is
- * chance, so held-out losses are compared on average. */
+/* Splits that part the training rows alike differ between them only, so there the function is the same; where
+ * such ties put the cuts is chance, so held-out losses are compared on average. */
 static void agrees_with_scikit_learn(void **state)
 {
     (void)state;
@@ -460,12 +461,13 @@ static void agrees_with_scikit_learn(void **state)
         fit_golden(&t, &o, out);
         golden_expect(&g, "fit", t.n);
         for (size_t i = 0; i < t.n; i++)
-            CHECK(fabs(out[i] - g.v[i]) <= 1e-9 * (1 + fabs(g.v[i])), "table %d, %zu rows, row %zu: %.12g, expected %.12g", tables,
-                  t.n, i, out[i], g.v[i]);
+            CHECK(fabs(out[i] - g.v[i]) <= 1e-9 * (1 + fabs(g.v[i])),
+                  "table %d, %zu rows, row %zu: %.12g, expected %.12g", tables, t.n, i, out[i], g.v[i]);
         golden_expect(&g, "loss", 1);
         for (size_t i = t.n; i < t.n + t.m; i++)
             loss += (out[i] - t.y[i]) * (out[i] - t.y[i]) / (double)t.m;
-        CHECK(loss <= 1.1 * g.v[0], "table %d, %zu rows: held-out loss %g, expected %g", tables, t.n, loss, g.v[0]);
+        CHECK(loss <= 1.1 * g.v[0], "table %d, %zu rows: held-out loss %g, expected %g", tables, t.n, loss,
+              g.v[0]);
         ratio += loss / g.v[0];
         free(out);
         tables++;

@@ -563,6 +563,25 @@ static void the_fit_approaches_the_quantile(void **state)
     wni_arena_release(&arena);
 }
 
+/* Differences that are no longer doubles make nonsense, but come to an end. */
+static void overflowing_values_come_to_an_end(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 30; seed++) {
+        struct arena arena = {0};
+        struct rng rng = wni_rng_stream(18, seed, 1);
+        struct table t = table_random(&rng, 40, 3, COLUMN_NORMAL, TARGET_NORMAL, &arena);
+        struct bins bins;
+        struct fitted f;
+        for (size_t i = 0; i < t.n; i++)
+            t.y[i] = check_chance(&rng, 50) ? 1.7e308 : -1.7e308;
+        CHECK_INT(wni_bins_build(&bins, t.x, t.n, t.columns, &arena), WN_OK);
+        fit(&f, &bins, t.y, (double[]){0.2, 0.5, 0.8}, 3, &DEFAULTS, seed, table_best_simd());
+        drop(&f);
+        wni_arena_release(&arena);
+    }
+}
+
 /* ---- against scikit-learn ---- */
 
 static double pinball_loss(double alpha, double y, double q)
@@ -594,16 +613,19 @@ static void add_losses(const struct golden_table *t, double sums[GOLDEN_LEVELS])
     wni_arena_release(&arena);
 }
 
-/* Held-out losses relative to scikit-learn's: each level within 1 % on average over the sets, none 3 % worse on a set.
+/* Held-out losses relative to scikit-learn's: each level at most 1 % higher on average over the sets, no set
+ * 3 %.
  *
- * In small tables many splits are equally good, and which is taken moves the loss of one table by several percent in scikit-learn itself;
- * hence several tables to a set. */
+ * In small tables many splits are equally good, and which is taken moves the loss of one table by several
+ * percent in scikit-learn itself, which lets random_state decide; hence several tables to a set, and all
+ * levels of a set together. */
 static void held_out_losses_agree_with_scikit_learn(void **state)
 {
     (void)state;
     struct golden g = golden_open("tests/golden/gbt_quantile.txt");
     struct golden_table t = {0};
-    double ours[GOLDEN_SETS_MAX][GOLDEN_LEVELS] = {0}, theirs[GOLDEN_SETS_MAX][GOLDEN_LEVELS] = {0}, rows[GOLDEN_SETS_MAX];
+    double ours[GOLDEN_SETS_MAX][GOLDEN_LEVELS] = {0}, theirs[GOLDEN_SETS_MAX][GOLDEN_LEVELS] = {0},
+           rows[GOLDEN_SETS_MAX];
     size_t n_sets = 0;
     while (golden_next(&g)) {
         if (golden_is(&g, "set")) {
@@ -619,21 +641,30 @@ static void held_out_losses_agree_with_scikit_learn(void **state)
             theirs[n_sets - 1][l] += g.v[l];
     }
     CHECK(n_sets >= 12, "only %zu sets", n_sets);
-    for (size_t l = 0; l < GOLDEN_LEVELS; l++) {
-        double sum = 0;
-        for (size_t s = 0; s < n_sets; s++) {
-            double worse = ours[s][l] / theirs[s][l] - 1;
-            print_message("# %4.0f rows, level %g: %+.2f %%\n", rows[s], golden_levels[l], 100 * worse);
-            sum += worse;
+    double by_level[GOLDEN_LEVELS] = {0}, worst = -INFINITY;
+    for (size_t s = 0; s < n_sets; s++) {
+        double worse = 0;
+        for (size_t l = 0; l < GOLDEN_LEVELS; l++) {
+            double one = ours[s][l] / theirs[s][l] - 1;
+            worse += one / GOLDEN_LEVELS;
+            by_level[l] += one / (double)n_sets;
         }
-        print_message("# level %g: %+.2f %% on average\n", golden_levels[l], 100 * sum / (double)n_sets);
+        CHECK(worse <= 0.03, "set of %g rows: losses are %.2f %% higher", rows[s], 100 * worse);
+        worst = fmax(worst, worse);
     }
+    for (size_t l = 0; l < GOLDEN_LEVELS; l++)
+        CHECK(by_level[l] <= 0.01, "level %g: losses are %.2f %% higher on average", golden_levels[l],
+              100 * by_level[l]);
+    print_message(
+        "# losses relative to scikit-learn's: levels %+.2f %+.2f %+.2f %+.2f %%, worst set %+.2f %%\n",
+        100 * by_level[0], 100 * by_level[1], 100 * by_level[2], 100 * by_level[3], 100 * worst);
     golden_table_release(&t);
     golden_close(&g);
 }
 
 /* How many rows of each node go left. */
-static void count_left(const struct forest *f, size_t tree, const struct bins *bins, const struct golden_table *t, int *left)
+static void count_left(const struct forest *f, size_t tree, const struct bins *bins,
+                       const struct golden_table *t, int *left)
 {
     size_t n_splits = ((size_t)1 << f->depth) - 1;
     memset(left, 0, n_splits * sizeof *left);
@@ -653,12 +684,14 @@ static void check_same_tree(const struct golden *g, const struct forest *f, size
         size_t k = tree * n_splits + at;
         bool splits = f->cuts[k] != FOREST_NO_SPLIT;
         CHECK(splits ? g->v[2 * at] == f->features[k] && g->v[2 * at + 1] == left[at] : g->v[2 * at] < 0,
-              "line %d, tree %zu, node %zu: %s column %d with %d rows left, expected column %g with %g", g->line, tree, at,
-              splits ? "splits" : "does not split,", f->features[k], left[at], g->v[2 * at], g->v[2 * at + 1]);
+              "line %d, tree %zu, node %zu: %s column %d with %d rows left, expected column %g with %g",
+              g->line, tree, at, splits ? "splits" : "does not split,", f->features[k], left[at],
+              g->v[2 * at], g->v[2 * at + 1]);
     }
 }
 
-static void check_golden_level(struct golden *g, const struct golden_table *t, const struct bins *bins, struct arena *arena)
+static void check_golden_level(struct golden *g, const struct golden_table *t, const struct bins *bins,
+                               struct arena *arena)
 {
     struct fitted f;
     struct boost_options o = DEFAULTS;
@@ -673,7 +706,8 @@ static void check_golden_level(struct golden *g, const struct golden_table *t, c
         check_same_tree(g, &f.forest[0], tree, left);
     }
     golden_expect(g, "fit", t->n);
-    wni_forest_predict(&f.forest[0], table_codes(bins, t->x, t->n, arena), bins->stride, t->n, out, table_best_simd());
+    wni_forest_predict(&f.forest[0], table_codes(bins, t->x, t->n, arena), bins->stride, t->n, out,
+                       table_best_simd());
     for (size_t i = 0; i < t->n; i++)
         golden_near(g, out[i], g->v[i], 1e-9);
     drop(&f);
@@ -795,6 +829,7 @@ int main(void)
         cmocka_unit_test(instruction_sets_agree_on_large_tables),
         cmocka_unit_test(draws_only_for_shares),
         cmocka_unit_test(the_fit_approaches_the_quantile),
+        cmocka_unit_test(overflowing_values_come_to_an_end),
         cmocka_unit_test(held_out_losses_agree_with_scikit_learn),
         cmocka_unit_test(trees_are_those_of_scikit_learn),
         cmocka_unit_test(the_boosting_loop_allocates_nothing),

@@ -1,8 +1,8 @@
 /* test_search_qr.c -- the searchers qr and cqr against proposals worked out the long way.
  *
- * The long way draws what the searcher draws, in the order the method says: the subset that is fitted, the hold-out, the candidates, their
- * levels.  Then it fits with the public functions of src/surrogate, predicts every candidate at every level one by one, and takes
- * the first of the lowest. */
+ * The long way draws what the searcher draws, in the order the method says: the subset that is fitted, the
+ * hold-out, the candidates, their levels.  Then it fits with the public functions of src/surrogate, predicts
+ * every candidate at every level one by one, and takes the first of the lowest. */
 #include "tests/check.h"
 
 #include "core/encode.h"
@@ -22,7 +22,8 @@ struct world {
     struct searcher searcher;
 };
 
-static void open_world(struct world *w, void (*make)(struct space *), const char *searcher, const char *options, uint64_t seed)
+static void open_world(struct world *w, void (*make)(struct space *), const char *searcher,
+                       const char *options, uint64_t seed)
 {
     struct err err = {0};
     *w = (struct world){0};
@@ -50,7 +51,8 @@ static void happen(struct world *w, struct event e)
 static uint32_t ask(struct world *w, const double *config)
 {
     uint32_t trial = (uint32_t)w->history.n_trials;
-    happen(w, (struct event){.kind = EVENT_ASK, .trial = trial, .config = config, .saw = w->history.n_events});
+    happen(w,
+           (struct event){.kind = EVENT_ASK, .trial = trial, .config = config, .saw = w->history.n_events});
     return trial;
 }
 
@@ -74,7 +76,8 @@ static void complete(struct world *w, const double *config, double value)
 static wn_status suggest(struct world *w, double *config)
 {
     struct err err = {0};
-    return w->searcher.ops->suggest(w->searcher.self, &w->history, (uint32_t)w->history.n_trials, config, &err);
+    return w->searcher.ops->suggest(w->searcher.self, &w->history, (uint32_t)w->history.n_trials, config,
+                                    &err);
 }
 
 /* ---- spaces and what is to be minimised ---- */
@@ -92,7 +95,10 @@ static void small_space(struct space *space)
 {
     wni_space_init(space);
     add(space, (struct param_decl){.name = "a", .kind = PARAM_INT, .min = 1, .max = 4});
-    add(space, (struct param_decl){.name = "b", .kind = PARAM_ORDINAL, .labels = (const char *const[]){"1", "2", "4", "8", "16"}, .n_labels = 5});
+    add(space, (struct param_decl){.name = "b",
+                                   .kind = PARAM_ORDINAL,
+                                   .labels = (const char *const[]){"1", "2", "4", "8", "16"},
+                                   .n_labels = 5});
     add(space, (struct param_decl){.name = "c", .kind = PARAM_CATEGORICAL, .labels = words, .n_labels = 3});
     add(space, (struct param_decl){.name = "d", .kind = PARAM_BOOL});
 }
@@ -100,9 +106,11 @@ static void small_space(struct space *space)
 static void endless_space(struct space *space)
 {
     wni_space_init(space);
-    add(space, (struct param_decl){.name = "rate", .kind = PARAM_FLOAT, .scale = WN_LOG, .min = 1e-5, .max = 0.1});
+    add(space,
+        (struct param_decl){.name = "rate", .kind = PARAM_FLOAT, .scale = WN_LOG, .min = 1e-5, .max = 0.1});
     add(space, (struct param_decl){.name = "share", .kind = PARAM_FLOAT, .min = 0, .max = 1});
-    add(space, (struct param_decl){.name = "kind", .kind = PARAM_CATEGORICAL, .labels = words, .n_labels = 3});
+    add(space,
+        (struct param_decl){.name = "kind", .kind = PARAM_CATEGORICAL, .labels = words, .n_labels = 3});
 }
 
 static void constant_space(struct space *space)
@@ -147,11 +155,20 @@ struct method {
     bool conformal, duplicates, normalize;
 };
 
-static const struct method QR = {.levels = 4, .trees = 100, .depth = 3, .candidates = 2000, .max_fit = 1000, .rate = 0.1};
-static const struct method CQR = {.levels = 4,  .trees = 100, .depth = 3,     .candidates = 2000, .max_fit = 1000,
-                                  .rate = 0.1, .holdout = 0.1, .threshold = 32, .conformal = true};
+static const struct method QR = {
+    .levels = 4, .trees = 100, .depth = 3, .candidates = 2000, .max_fit = 1000, .rate = 0.1};
+static const struct method CQR = {.levels = 4,
+                                  .trees = 100,
+                                  .depth = 3,
+                                  .candidates = 2000,
+                                  .max_fit = 1000,
+                                  .rate = 0.1,
+                                  .holdout = 0.1,
+                                  .threshold = 32,
+                                  .conformal = true};
 
-/* Rows of the trials that are to be fitted: completed, with finite values; a random subset of max_fit of them. */
+/* Rows of the trials that are to be fitted: completed, with finite values; a random subset of max_fit of
+ * them. */
 static size_t gather(const struct world *w, const struct method *m, struct rng *rng, double *x, double *y)
 {
     const struct history *h = &w->history;
@@ -164,7 +181,8 @@ static size_t gather(const struct world *w, const struct method *m, struct rng *
     }
     for (uint32_t i = 0; i < n; i++)
         drawn[i] = i;
-    if (n > (uint32_t)m->max_fit) wni_rng_sample(rng, n, (uint32_t)m->max_fit, drawn), n = (uint32_t)m->max_fit;
+    if (n > (uint32_t)m->max_fit)
+        wni_rng_sample(rng, n, (uint32_t)m->max_fit, drawn), n = (uint32_t)m->max_fit;
     for (uint32_t i = 0; i < n; i++) {
         wni_encode_tree(&w->space, wni_history_config(h, usable[drawn[i]]), x + i * w->space.tree_width);
         wni_history_last(h, usable[drawn[i]], &y[i], NULL);
@@ -190,7 +208,8 @@ static size_t list_candidates(const struct world *w, const struct method *m, str
 {
     const struct space *space = &w->space;
     size_t n = 0;
-    bool all = !m->duplicates && space->size && space->size - w->history.n_distinct <= (uint64_t)m->candidates;
+    bool all =
+        !m->duplicates && space->size && space->size - w->history.n_distinct <= (uint64_t)m->candidates;
     for (uint64_t i = 0; i < (all ? space->size : (uint64_t)m->candidates); i++) {
         double config[PARAMS_MAX];
         if (all)
@@ -203,7 +222,8 @@ static size_t list_candidates(const struct world *w, const struct method *m, str
     return n;
 }
 
-static double predict_one(const struct quantile_model *model, const struct space *space, const double *config, size_t level)
+static double predict_one(const struct quantile_model *model, const struct space *space, const double *config,
+                          size_t level)
 {
     double row[WIDTH_MAX], out;
     uint8_t codes[WIDTH_MAX * BINS_BLOCK] = {0};
@@ -219,9 +239,16 @@ static void expected_proposal(const struct world *w, const struct method *m, dou
     const struct space *space = &w->space;
     struct rng rng = wni_rng_stream(w->env.seed, w->history.n_trials, STREAM_SEARCH);
     struct quantile_model model = {0};
-    struct quantile_options o = {
-        .boost = {.trees = m->trees, .depth = m->depth, .rate = m->rate, .min_leaf = 1, .row_share = 1, .column_share = 1},
-        .levels = m->levels, .conformal = m->conformal, .holdout = m->holdout, .threshold = m->threshold};
+    struct quantile_options o = {.boost = {.trees = m->trees,
+                                           .depth = m->depth,
+                                           .rate = m->rate,
+                                           .min_leaf = 1,
+                                           .row_share = 1,
+                                           .column_share = 1},
+                                 .levels = m->levels,
+                                 .conformal = m->conformal,
+                                 .holdout = m->holdout,
+                                 .threshold = m->threshold};
     size_t n = gather(w, m, &rng, x, y);
     if (m->normalize) normal_scores(y, n);
     CHECK_INT(wni_quantile_fit(&model, x, y, n, space->tree_width, &o, &rng), WN_OK);
@@ -239,8 +266,8 @@ static void expected_proposal(const struct world *w, const struct method *m, dou
 static void check_config(const struct world *w, const double *got, const double *expected, const char *about)
 {
     for (size_t i = 0; i < w->space.n; i++)
-        CHECK(check_same_double(got[i], expected[i]), "%s, trial %zu: '%s' is %.17g, expected %.17g", about, w->history.n_trials,
-              w->space.params[i].name, got[i], expected[i]);
+        CHECK(check_same_double(got[i], expected[i]), "%s, trial %zu: '%s' is %.17g, expected %.17g", about,
+              w->history.n_trials, w->space.params[i].name, got[i], expected[i]);
 }
 
 static void check_proposal(struct world *w, const struct method *m, const char *about)
@@ -296,7 +323,9 @@ static void another_number_of_initial_trials(void **state)
     static const struct {
         const char *options;
         size_t initial;
-    } cases[] = {{"searcher.initial=1", 1}, {"searcher.initial=12", 12}, {"searcher.initial=30 searcher.max_fit=8", 30}};
+    } cases[] = {{"searcher.initial=1", 1},
+                 {"searcher.initial=12", 12},
+                 {"searcher.initial=30 searcher.max_fit=8", 30}};
     for (size_t c = 0; c < 3; c++) {
         struct world w;
         open_world(&w, endless_space, "qr", cases[c].options, 3);
@@ -333,10 +362,18 @@ static void options_do_what_they_say(void **state)
     struct method methods[13];
     for (size_t i = 0; i < 13; i++)
         methods[i] = CQR;
-    static const char *const options[] = {"searcher.levels=7",     "searcher.levels=2",       "searcher.trees=3",
-                                          "searcher.depth=6",      "searcher.rate=0.5",       "searcher.candidates=17",
-                                          "searcher.max_fit=20",   "searcher.duplicates=true", "searcher.normalize=true",
-                                          "searcher.conformal=false", "searcher.holdout=0.4", "searcher.threshold=50",
+    static const char *const options[] = {"searcher.levels=7",
+                                          "searcher.levels=2",
+                                          "searcher.trees=3",
+                                          "searcher.depth=6",
+                                          "searcher.rate=0.5",
+                                          "searcher.candidates=17",
+                                          "searcher.max_fit=20",
+                                          "searcher.duplicates=true",
+                                          "searcher.normalize=true",
+                                          "searcher.conformal=false",
+                                          "searcher.holdout=0.4",
+                                          "searcher.threshold=50",
                                           "searcher.threshold=10 searcher.max_fit=30"};
     methods[0].levels = 7;
     methods[1].levels = 2;
@@ -371,21 +408,24 @@ static void options_do_what_they_say(void **state)
 static void options_are_checked(void **state)
 {
     (void)state;
-    static const char *const bad[] = {"searcher.levels=1",    "searcher.levels=65",     "searcher.depth=0",    "searcher.depth=9",
-                                      "searcher.rate=0",      "searcher.rate=1.5",      "searcher.trees=0",    "searcher.candidates=0",
-                                      "searcher.max_fit=7",   "searcher.max_fit=4097",  "searcher.initial=0",  "searcher.holdout=0.6",
-                                      "searcher.threshold=1", "searcher.duplicates=7", "searcher.level=4"};
+    static const char *const bad[] = {
+        "searcher.levels=1",    "searcher.levels=65",    "searcher.depth=0",   "searcher.depth=9",
+        "searcher.rate=0",      "searcher.rate=1.5",     "searcher.trees=0",   "searcher.candidates=0",
+        "searcher.max_fit=7",   "searcher.max_fit=4097", "searcher.initial=0", "searcher.holdout=0.6",
+        "searcher.threshold=1", "searcher.duplicates=7", "searcher.level=4"};
     struct space space;
     small_space(&space);
     struct search_env env = {.space = &space};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct searcher s;
         struct err err = {0};
-        CHECK(wni_searcher_open(&s, wni_searcher_find("cqr", NULL), bad[i], &env, &err) == WN_EINVAL, "%s was accepted", bad[i]);
+        CHECK(wni_searcher_open(&s, wni_searcher_find("cqr", NULL), bad[i], &env, &err) == WN_EINVAL,
+              "%s was accepted", bad[i]);
         CHECK(err.text[0], "%s: no message", bad[i]);
     }
     struct searcher s;
-    CHECK_INT(wni_searcher_open(&s, wni_searcher_find("qr", NULL), "searcher.holdout=0.2", &env, NULL), WN_EINVAL);
+    CHECK_INT(wni_searcher_open(&s, wni_searcher_find("qr", NULL), "searcher.holdout=0.2", &env, NULL),
+              WN_EINVAL);
     wni_space_release(&space);
 }
 
@@ -487,7 +527,8 @@ static void a_large_space_is_scored_completely_on_demand(void **state)
     config[0] = 17, config[1] = 3;
     if (!wni_history_seen(&w.history, config)) complete(&w, config, -1);
     CHECK_INT(suggest(&w, config), WN_OK);
-    /* the first of the equally good ones: with all of them there, that is in the first row but for those whose level was unlucky */
+    /* the first of the equally good ones: with all of them there, that is in the first row but for those
+     * whose level was unlucky */
     CHECK(config[0] == 0 && config[1] < 100, "proposes %g, %g", config[0], config[1]);
     close_world(&w);
 }
@@ -522,7 +563,8 @@ static void failures_are_kept_out_of_the_fit(void **state)
         observe_random(&w, 40, seed);
         for (int i = 0; i < 12; i++) { /* these would be by far the best */
             static const double values[] = {-1e9, NAN, -INFINITY, INFINITY, -1e9, -1e9};
-            static const wn_state states[] = {WN_FAILED, WN_COMPLETE, WN_COMPLETE, WN_COMPLETE, WN_TIMEOUT, WN_STOPPED};
+            static const wn_state states[] = {WN_FAILED,   WN_COMPLETE, WN_COMPLETE,
+                                              WN_COMPLETE, WN_TIMEOUT,  WN_STOPPED};
             double config[PARAMS_MAX];
             wni_config_sample(&w.space, &rng, config);
             uint32_t trial = ask(&w, config);
@@ -530,10 +572,8 @@ static void failures_are_kept_out_of_the_fit(void **state)
             finish(&w, trial, states[i % 6]);
         }
         check_proposal(&w, &CQR, "failures");
-        struct quantile_model model = {0};
-        double x[TRIALS_MAX * WIDTH_MAX], y[TRIALS_MAX];
-        CHECK_INT(gather(&w, &CQR, &rng, x, y), 40);
-        wni_quantile_release(&model);
+        static double x[TRIALS_MAX * WIDTH_MAX], y[TRIALS_MAX];
+        CHECK_INT(gather(&w, &CQR, &rng, x, y), 40); /* the long way saw the others only */
         close_world(&w);
     }
 }
@@ -553,7 +593,9 @@ static void partial_values_are_observed_when_told_so(void **state)
             uint32_t trial = ask(&w, config);
             if (i % 4 == 3) continue; /* nothing reported yet */
             for (int r = 1; r <= 3; r++)
-                happen(&w, (struct event){.kind = EVENT_REPORT, .trial = trial, .resource = r,
+                happen(&w, (struct event){.kind = EVENT_REPORT,
+                                          .trial = trial,
+                                          .resource = r,
                                           .value = value_of(&w.space, config, &rng) + 10.0 / r});
             if (i % 4 == 1) finish(&w, trial, WN_STOPPED);
         }
