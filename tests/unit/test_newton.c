@@ -271,6 +271,29 @@ static void ties_go_to_the_lowest_feature_and_cut(void **state)
     }
 }
 
+/* Mirrored columns part the rows alike; adding up from the other side must not make one look better. */
+static void a_tie_is_not_decided_by_rounding(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 40; seed++) {
+        struct arena arena = {0};
+        struct rng rng = wni_rng_stream(6, seed, 1);
+        struct table t = table_random(&rng, 100, 2, COLUMN_NORMAL, TARGET_NORMAL, &arena);
+        struct newton_options o = seed % 2 ? SQUARED : LOGISTIC;
+        struct bins bins;
+        struct forest f;
+        for (size_t i = 0; i < t.n; i++) {
+            t.x[2 * i + 1] = -t.x[2 * i];
+            if (o.loss == LOSS_LOGISTIC) t.y[i] = t.y[i] > 0;
+        }
+        CHECK_INT(wni_bins_build(&bins, t.x, t.n, 2, &arena), WN_OK);
+        CHECK_INT(wni_newton_fit(&f, &bins, t.y, &o, &rng, &arena, &arena), WN_OK);
+        for (int k = 0; k < o.boost.trees * ((1 << o.boost.depth) - 1); k++)
+            CHECK(f.cuts[k] == FOREST_NO_SPLIT || f.features[k] == 0, "seed %d: split %d takes column %d", (int)seed, k, f.features[k]);
+        wni_arena_release(&arena);
+    }
+}
+
 /* The squared loss does not care about the unit of y. */
 static void squared_trees_scale_with_the_targets(void **state)
 {
@@ -484,6 +507,7 @@ int main(void)
         cmocka_unit_test(logistic_trees_are_greedy),
         cmocka_unit_test(squared_trees_are_greedy),
         cmocka_unit_test(ties_go_to_the_lowest_feature_and_cut),
+        cmocka_unit_test(a_tie_is_not_decided_by_rounding),
         cmocka_unit_test(squared_trees_scale_with_the_targets),
         cmocka_unit_test(one_class_and_constant_targets),
         cmocka_unit_test(many_trees_stay_finite),

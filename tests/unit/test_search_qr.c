@@ -650,6 +650,30 @@ static void normalisation_makes_the_scale_irrelevant(void **state)
         }
 }
 
+/* The unit of the values does not matter, up to where differences of two are no doubles any more. */
+static void the_largest_unit_changes_nothing(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 10; seed++) {
+        struct world plain, other;
+        struct rng rng = wni_rng_stream(seed, 0, 56);
+        double config[PARAMS_MAX], a[PARAMS_MAX], b[PARAMS_MAX];
+        open_world(&plain, endless_space, "cqr", "", seed);
+        open_world(&other, endless_space, "cqr", "", seed);
+        for (int i = 0; i < 45; i++) {
+            wni_config_sample(&plain.space, &rng, config);
+            double value = check_uniform(&rng, -1.9, 1.9);
+            complete(&plain, config, value);
+            complete(&other, config, ldexp(value, 1023));
+        }
+        CHECK_INT(suggest(&plain, a), WN_OK);
+        CHECK_INT(suggest(&other, b), WN_OK);
+        check_config(&plain, b, a, "times 2^1023");
+        close_world(&plain);
+        close_world(&other);
+    }
+}
+
 /* Values that differ by more than a double can hold come to an end, and to a proposal. */
 static void extreme_values_are_survived(void **state)
 {
@@ -747,6 +771,7 @@ int main(void)
         cmocka_unit_test(failures_are_kept_out_of_the_fit),
         cmocka_unit_test(partial_values_are_observed_when_told_so),
         cmocka_unit_test(normalisation_makes_the_scale_irrelevant),
+        cmocka_unit_test(the_largest_unit_changes_nothing),
         cmocka_unit_test(extreme_values_are_survived),
         cmocka_unit_test(constant_values_are_survived),
         cmocka_unit_test(nothing_to_choose_is_random),
