@@ -6,7 +6,7 @@ import shutil
 import tap
 
 BUILD = ["gcc", "libc6-dev", "make", "meson", "ninja-build", "pkgconf", "libyaml-dev", "libjansson-dev"]
-TEST = BUILD + ["libcmocka-dev", "python3", "binutils"]
+TEST = BUILD + ["libcmocka-dev", "python3", "binutils", "gnuplot-nox"]
 CHECK = TEST + ["clang", "clang-format", "clang-tidy", "cppcheck", "libclang-rt-14-dev"]
 
 
