@@ -83,6 +83,8 @@ install: build   ## into PREFIX: program, libraries, header, pkg-config file, ma
 	@meson install -C $(BUILD) --no-rebuild --quiet
 	@if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ]; then ldconfig 2>/dev/null || true; fi
 	@echo "installed into $(DESTDIR)$(abspath $(PREFIX))"
+	@case "$(abspath $(PREFIX))" in /usr|/usr/local) ;; *) \
+	    echo "to build against it: export PKG_CONFIG_PATH=$(abspath $(PREFIX))/lib/pkgconfig LD_LIBRARY_PATH=$(abspath $(PREFIX))/lib" ;; esac
 
 uninstall:   ## take out of PREFIX what `make install` put there
 	@tools/configure $(BUILD) $(OPTIONS)

@@ -47,6 +47,7 @@ static wn_status run_study(const struct sim_run *run, struct study *study, struc
     const struct history *h = &study->history;
     *out = (struct sim_outcome){.trials = h->n_trials,
                                 .reports = result.reports,
+                                .exhausted = result.exhausted,
                                 .simulated_seconds = result.seconds,
                                 .total_resource = h->total_resource,
                                 .best = h->best_trial == TRIAL_NONE ? NAN : study->sign * h->best_value};

@@ -22,6 +22,7 @@ struct sim_run {
 
 struct sim_outcome {
     uint64_t trials, reports;
+    bool exhausted; /* every configuration of the space was tried before a limit was reached */
     double simulated_seconds, real_seconds;
     double total_resource;
     double best; /* as the user sees it; NAN when nothing finite was reported */

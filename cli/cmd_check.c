@@ -32,8 +32,13 @@ static void describe(const char *file, const struct studyfile *s)
     printf("%s: study '%s' is fine\n", file, s->name);
     printf("  %s %s", s->metric.goal == WN_MAXIMIZE ? "maximize" : "minimize", s->metric.name);
     if (s->resource.name) printf(" over %s %.15g..%.15g", s->resource.name, s->resource.min, s->resource.max);
-    printf(", %s%s%s with %lld workers\n", s->method ? s->method : s->searcher->name,
-           s->method ? "" : " under ", s->method ? "" : s->scheduler->name, (long long)s->workers);
+    printf(", %s%s%s with %lld worker%s\n", s->method ? s->method : s->searcher->name,
+           s->method ? "" : " under ", s->method ? "" : s->scheduler->name, (long long)s->workers,
+           s->workers == 1 ? "" : "s");
+    printf("  runs%s", s->command.shell ? " by the shell:" : "");
+    for (size_t i = 0; i < s->command.n; i++)
+        printf(" %s", s->command.words[i]);
+    putchar('\n');
     for (size_t i = 0; i < s->space.n; i++)
         describe_param(&s->space.params[i]);
     if (s->space.size) printf("  %llu configurations\n", (unsigned long long)s->space.size);

@@ -49,6 +49,7 @@ static void man_option(const struct cli_option *o)
     if (o->value) printf(" \\fI%s\\fR", o->value);
     putchar('\n');
     man_text(o->help);
+    putchar('.');
     if (o->choices) printf(" One of %s.", o->choices);
     if (o->fallback) printf(" Default: %s.", o->fallback);
     putchar('\n');

@@ -26,6 +26,7 @@ struct sim_job { /* one seed */
     struct buf rows;
     enum report_format format;
     bool seed_column;
+    bool first;  /* its rows come first: the header goes before them */
     bool stream; /* the only run: print as we go instead of collecting */
     bool done;
     struct progress *progress; /* of the only run */
@@ -39,6 +40,12 @@ struct sim_batch {
 };
 
 /* ---- rows ---- */
+
+/* With the first row, not before: a run that is refused leaves no half file behind. */
+static void csv_header(struct sim_job *job)
+{
+    wni_buf_printf(&job->rows, "%stime,trial,resource,value,best\n", job->seed_column ? "seed," : "");
+}
 
 static void csv_row(struct sim_job *job, const struct happening *it, double best)
 {
@@ -101,6 +108,7 @@ static void on_report(void *context, const struct study *study, const struct hap
     struct sim_job *job = context;
     const struct history *h = &study->history;
     double best = h->best_trial == TRIAL_NONE ? NAN : study->sign * h->best_value;
+    if (job->format == FORMAT_CSV && job->first && h->n_reports == 1) csv_header(job);
     if (job->format == FORMAT_CSV) csv_row(job, it, best);
     if (job->format == FORMAT_JSON) json_row(job, it, best);
     if (job->stream && job->rows.len > FLUSH_BYTES) flush_rows(job);
@@ -208,9 +216,9 @@ static void print_stats(const struct sim_batch *batch)
 
 static wn_status print_summary(const struct sim_batch *batch)
 {
-    static const char *const columns[] = {"task",    "method",   "seed",        "best",  "trials",
-                                          "reports", "resource", "simulated_s", "real_s"};
-    struct table *t = wni_table_new(columns, 9);
+    static const char *const columns[] = {"task",    "method",   "seed",        "best",   "trials",
+                                          "reports", "resource", "simulated_s", "real_s", "ended_by"};
+    struct table *t = wni_table_new(columns, 10);
     if (!t) return WN_ENOMEM;
     double sum = 0, squares = 0;
     for (size_t i = 0; i < batch->n; i++) {
@@ -224,6 +232,7 @@ static wn_status print_summary(const struct sim_batch *batch)
         wni_table_number(t, job->outcome.total_resource);
         wni_table_number(t, round(job->outcome.simulated_seconds * 100) / 100);
         wni_table_number(t, round(job->outcome.real_seconds * 1e4) / 1e4);
+        wni_table_text(t, job->outcome.exhausted ? "nothing left to try" : "limit");
         sum += job->outcome.best;
     }
     wn_status st = wni_table_print(t, "table", stdout);
@@ -262,18 +271,34 @@ static wn_status read_limits(const struct args *args, struct tuner_limits *limit
     return st;
 }
 
-static wn_status read_run(const struct args *args, const struct blackbox *box, struct sim_run *run,
-                          struct err *err)
+/* A row of the table, or a pair put together here. */
+static wn_status choose_method(const struct args *args, struct method *out, struct err *err)
 {
-    const struct method *method = wni_method_find(wni_arg(args, "method"), err);
-    if (!method) return WN_EINVAL;
+    const char *scheduler = wni_arg(args, "scheduler"), *searcher = wni_arg(args, "searcher");
+    if (!scheduler && !searcher) {
+        const struct method *row = wni_method_find(wni_arg(args, "method"), err);
+        if (row) *out = *row;
+        return row ? WN_OK : WN_EINVAL;
+    }
+    if (wni_flag(args, "method"))
+        return wni_fail(err, WN_EINVAL, "sim: give either --method or --scheduler and --searcher");
+    *out = (struct method){.name = searcher ? searcher : scheduler,
+                           .scheduler = scheduler ? scheduler : "fifo",
+                           .searcher = searcher ? searcher : "random"};
+    return WN_OK;
+}
+
+static wn_status read_run(const struct args *args, const struct blackbox *box, struct method *pair,
+                          struct sim_run *run, struct err *err)
+{
+    wn_status st = choose_method(args, pair, err);
     *run = (struct sim_run){.box = box,
-                            .method = method,
+                            .method = pair,
                             .options = wni_arg(args, "set"),
                             .limits = wni_sim_limits(box),
                             .charge = wni_flag(args, "charge-decisions")};
     uint64_t workers = 4;
-    wn_status st = wni_arg_count(args, "seed", 0, INT64_MAX, &run->seed, err);
+    if (!st) st = wni_arg_count(args, "seed", 0, INT64_MAX, &run->seed, err);
     if (!st) st = wni_arg_count(args, "workers", 1, 1000000, &workers, err);
     if (!st) st = wni_arg_number(args, "poll", 0, 1e9, &run->poll, err);
     if (!st) st = read_limits(args, &run->limits, err);
@@ -298,7 +323,6 @@ static wn_status run_all(const struct args *args, struct sim_batch *batch, struc
     wn_status st = wni_arg_count(args, "threads", 1, 64, &threads, err);
     if (st) return st;
     enum report_format format = batch->jobs[0].format;
-    if (format == FORMAT_CSV) printf("%stime,trial,resource,value,best\n", batch->n > 1 ? "seed," : "");
     if (batch->n == 1)
         run_alone(&batch->jobs[0]);
     else
@@ -312,8 +336,9 @@ static wn_status run_all(const struct args *args, struct sim_batch *batch, struc
 static wn_status simulate(const struct args *args, const struct blackbox *box, struct err *err)
 {
     struct sim_run run;
+    struct method pair = {0};
     uint64_t repeat = 1;
-    wn_status st = read_run(args, box, &run, err);
+    wn_status st = read_run(args, box, &pair, &run, err);
     if (!st) st = wni_arg_count(args, "repeat", 1, 1000000, &repeat, err);
     if (st) return st;
     struct sim_batch batch = {.n = repeat, .jobs = wni_new(struct sim_job, repeat)};
@@ -322,6 +347,7 @@ static wn_status simulate(const struct args *args, const struct blackbox *box, s
         batch.jobs[i] = (struct sim_job){
             .run = run, .format = format_of(wni_arg(args, "format")), .seed_column = repeat > 1};
         batch.jobs[i].run.seed += i;
+        batch.jobs[i].first = i == 0;
     }
     st = run_all(args, &batch, err);
     for (size_t i = 0; i < batch.n; i++)
@@ -346,6 +372,10 @@ static const struct cli_option options[] = {
      .value = "METHOD",
      .fallback = "asha",
      .help = "how to tune it: a row of 'winnow methods'"},
+    {.name = "searcher",
+     .value = "SEARCHER",
+     .help = "instead of a method: what proposes configurations [random]"},
+    {.name = "scheduler", .value = "SCHEDULER", .help = "instead of a method: who stops and goes on [fifo]"},
     {.name = "set",
      .value = "PART.OPTION=VALUE",
      .many = true,

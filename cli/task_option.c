@@ -14,6 +14,8 @@ wn_status wni_open_task_option(const struct args *args, struct blackbox **out, s
     struct task_list list;
     wni_data_path(wni_arg(args, "data"), &path);
     wn_status st = wni_tasks_find(&list, wni_buf_text(&path), err);
+    for (size_t i = 0; wni_flag(args, "data") && i < list.n_warnings; i++)
+        fprintf(stderr, "winnow: warning: %s\n", list.warnings[i]);
     if (!st) st = wni_task_open(&list, name, out, err);
     wni_tasks_release(&list);
     wni_buf_release(&path);

@@ -208,7 +208,7 @@ WN_API wn_status wn_trial_report(wn_trial *trial, double resource, double value,
 
 /* Ends the trial, whatever state it ended in, and invalidates the handle.  WN_COMPLETE after a WN_STOP
  * decision below the largest resource is recorded as WN_STOPPED, after a WN_PAUSE as WN_PAUSED, after a
- * non-finite report as WN_FAILED, so a loop may simply end with WN_COMPLETE. */
+ * non-finite report, or without any report, as WN_FAILED, so a loop may simply end with WN_COMPLETE. */
 WN_API wn_status wn_trial_finish(wn_trial *trial, wn_state state);
 
 /* ---- looking back

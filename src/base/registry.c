@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { NAMES_MAX = 256, LISTED_MAX = 12 };
+enum { NAMES_MAX = 256, LISTED_MAX = 32 };
 
 static wn_status fail_unknown(const char *what, const char *name, const char *const *names, size_t n,
                               struct err *err)

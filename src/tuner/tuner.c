@@ -76,7 +76,10 @@ wn_status wni_tuner_run(struct study *study, struct backend *backend, const stru
     while (!over_limit(&t)) {
         struct happening it;
         wn_status st = fill_workers(&t, err);
-        if (st || t.running == 0) return st;
+        if (st || t.running == 0) {
+            result->exhausted = !st && !(study->max_trials && study->history.n_trials >= study->max_trials);
+            return st;
+        }
         st = backend->ops->next(backend->self, &it, err);
         if (st) return st;
         if (setup->limits.seconds > 0 && it.time > setup->limits.seconds) break;

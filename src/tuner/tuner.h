@@ -26,6 +26,7 @@ struct tuner_setup {
 
 struct tuner_result {
     uint64_t reports;
+    bool exhausted; /* it ended because there was nothing left to try, not by a limit */
     double seconds; /* backend time of the last happening within the limits */
 };
 

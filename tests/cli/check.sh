@@ -24,6 +24,7 @@ is 'a good file: exit code 0' "$code" 0
 silent 'nothing on stderr' stderr
 says 'says it is fine' stdout "good.yaml: study 'mlp' is fine"
 says 'and what it will do' stdout '^  minimize val_loss over epoch 1\.\.81, asha with 4 workers$'
+says 'and how the command was split' stdout '^  runs \./train --lr \{lr\} --units \{units\} --epochs \{resource.max\}$'
 says 'with every parameter' stdout '^  lr +float 1e-05\.\.0\.1, log$'
 
 cat >"$out/bad.yaml" <<'YAML'

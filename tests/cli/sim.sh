@@ -63,6 +63,18 @@ run sim --task digits-mlp --method grid --max-trials 100000
 is 'a space that is used up ends the study' "$code" 0
 is 'after all 504 configurations' "$(sed 1d "$out/stdout" | cut -d, -f2 | sort -un | wc -l)" 504
 
+is 'a refused run leaves no half file' "$("$winnow" sim --task digits-mlp --set scheduler.eta=1 2>/dev/null | wc -c)" 0
+run sim --task digits-mlp --method grid --max-trials 100000 --format table
+says 'and the summary says so' stdout 'nothing left to try$'
+run sim --task digits-mlp --method rs --max-trials 10 --format table
+says 'a limit is a limit' stdout ' limit$'
+run sim --task digits-mlp --searcher rea --scheduler median --max-trials 40
+is 'a pair without a method of its own runs' "$code" 0
+run sim --task digits-mlp --searcher rea --method rs
+says 'but not beside a method' stderr 'give either --method or --scheduler and --searcher'
+run sim --task branin --method rs --max-trials 5 --data /nonexistent
+says 'a data folder that is not there is a warning' stderr "warning: .*'/nonexistent'"
+
 run sim --method asha
 is 'no task: exit code 2' "$code" 2
 says 'and what to do' stderr '^winnow: sim: --task is missing; .winnow tasks. lists them$'

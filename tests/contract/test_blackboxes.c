@@ -240,7 +240,8 @@ int main(void)
                                        cmocka_unit_test(every_kind_has_a_task),
                                        cmocka_unit_test(an_unknown_task_is_not_found)};
     struct err err = {0};
-    bool large = access("../shared/data", R_OK) == 0; /* a folder that is named and missing would be a warning */
+    bool large =
+        access("../shared/data", R_OK) == 0; /* a folder that is named and missing would be a warning */
     if (wni_tasks_find(&tasks, large ? "data:../shared/data" : "data", &err)) return 1;
     int failed = contract_run("blackboxes", properties, sizeof properties / sizeof *properties, tasks.n,
                               name_at, row_at);

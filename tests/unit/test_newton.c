@@ -289,7 +289,8 @@ static void a_tie_is_not_decided_by_rounding(void **state)
         CHECK_INT(wni_bins_build(&bins, t.x, t.n, 2, &arena), WN_OK);
         CHECK_INT(wni_newton_fit(&f, &bins, t.y, &o, &rng, &arena, &arena), WN_OK);
         for (int k = 0; k < o.boost.trees * ((1 << o.boost.depth) - 1); k++)
-            CHECK(f.cuts[k] == FOREST_NO_SPLIT || f.features[k] == 0, "seed %d: split %d takes column %d", (int)seed, k, f.features[k]);
+            CHECK(f.cuts[k] == FOREST_NO_SPLIT || f.features[k] == 0, "seed %d: split %d takes column %d",
+                  (int)seed, k, f.features[k]);
         wni_arena_release(&arena);
     }
 }
