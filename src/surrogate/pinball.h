@@ -23,8 +23,8 @@ struct boost_options {
 
 /* Fits n_levels forests (levels strictly between 0 and 1) to bins->n targets.  The forests are allocated in
  * `keep`; `scratch` is used and may be reset afterwards.  `rng` is only drawn from when a share is below 1.
- * The result does not depend on `simd`, nor on which other levels are fitted in the same call: all see the same
- * samples. */
+ * The result does not depend on `simd`, nor on which other levels are fitted in the same call: all see the
+ * same samples. */
 wn_status wni_pinball_fit(struct forest *forests, const double *levels, size_t n_levels,
                           const struct bins *bins, const double *y, const struct boost_options *options,
                           struct rng *rng, enum simd simd, struct arena *keep, struct arena *scratch);
