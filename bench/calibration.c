@@ -5,7 +5,6 @@
 #include "base/mem.h"
 #include "core/encode.h"
 #include "core/streams.h"
-#include "num/order.h"
 #include "num/stats.h"
 #include "surrogate/quantile.h"
 
@@ -68,16 +67,13 @@ static wn_status draw_sample(struct sample *s, const struct drawing *d, size_t a
     return st;
 }
 
-/* Normal scores: rank r of n becomes the (r - 1/2)/n quantile of the standard normal, so that tasks are
- * comparable. */
+/* By rank, so that tasks are comparable. */
 static wn_status normalise(struct sample *s, struct err *err)
 {
     double *ranks = arena_new(&s->arena, double, s->n);
     uint32_t *work = arena_new(&s->arena, uint32_t, 2 * s->n);
     if (!ranks || !work) return wni_fail_memory(err);
-    wni_ranks_average(s->y, s->n, ranks, work);
-    for (size_t i = 0; i < s->n; i++)
-        s->y[i] = wni_normal_quantile((ranks[i] - 0.5) / (double)s->n);
+    wni_normal_scores(s->y, s->n, ranks, work);
     return WN_OK;
 }
 

@@ -84,6 +84,7 @@ wn_status wni_open_task_option(const struct args *args, struct blackbox **out, s
 int wni_complain(const struct err *err, wn_status status);
 /* Flushes stdout; a full disk or a closed pipe is a failure, not silence. */
 int wni_finish_output(int code);
+double wni_peak_memory(void); /* bytes this process had resident at most */
 
 /* Rows of text in one of the listing formats (table.c). */
 struct table;

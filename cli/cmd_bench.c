@@ -8,13 +8,6 @@
 
 #include <math.h>
 #include <string.h>
-#include <sys/resource.h>
-
-static double peak_bytes(void)
-{
-    struct rusage usage;
-    return getrusage(RUSAGE_SELF, &usage) ? 0 : (double)usage.ru_maxrss * 1024;
-}
 
 /* ---- history: a study of `trials` trials with `reports` reports each ---- */
 
@@ -99,7 +92,7 @@ static wn_status bench_history(const struct args *args, struct err *err)
     uint64_t trials = 1000000, reports = 10;
     struct space space;
     struct history history = {0};
-    double before = peak_bytes(), began = wni_clock_seconds();
+    double before = wni_peak_memory(), began = wni_clock_seconds();
     wn_status st = wni_arg_count(args, "trials", 1, 100000000, &trials, err);
     if (!st) st = wni_arg_count(args, "reports", 0, 100000, &reports, err);
     if (st) return st;
@@ -107,7 +100,8 @@ static wn_status bench_history(const struct args *args, struct err *err)
     if (!st) st = wni_history_init(&history, &space, err);
     if (!st) st = fill_history(&history, trials, reports, err);
     double seconds = wni_clock_seconds() - began;
-    if (!st) st = print_history(&history, reports, seconds, peak_bytes() - before, wni_arg(args, "format"));
+    if (!st)
+        st = print_history(&history, reports, seconds, wni_peak_memory() - before, wni_arg(args, "format"));
     wni_history_release(&history);
     wni_space_release(&space);
     return st;

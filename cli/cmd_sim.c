@@ -13,7 +13,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 
 enum report_format { FORMAT_CSV, FORMAT_JSON, FORMAT_TABLE, FORMAT_NONE };
 enum { FLUSH_BYTES = 1 << 16 };
@@ -190,12 +189,6 @@ static void run_alone(struct sim_job *job)
 
 /* ---- what is printed besides the rows ---- */
 
-static double peak_bytes(void)
-{
-    struct rusage usage;
-    return getrusage(RUSAGE_SELF, &usage) ? 0 : (double)usage.ru_maxrss * 1024;
-}
-
 static void print_stats(const struct sim_batch *batch)
 {
     struct sim_outcome sum = {0};
@@ -211,7 +204,7 @@ static void print_stats(const struct sim_batch *batch)
             "\"real_seconds\": %.6g, "
             "\"reports_per_second\": %.6g, \"peak_memory_bytes\": %.0f}\n",
             batch->n, (unsigned long long)sum.trials, (unsigned long long)sum.reports, sum.simulated_seconds,
-            sum.real_seconds, (double)sum.reports / fmax(sum.real_seconds, 1e-9), peak_bytes());
+            sum.real_seconds, (double)sum.reports / fmax(sum.real_seconds, 1e-9), wni_peak_memory());
 }
 
 static wn_status print_summary(const struct sim_batch *batch)

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #define COMMAND(name) extern const struct cli_command wni_cmd_##name;
 #include "cli/commands.def"
@@ -50,6 +51,12 @@ int wni_finish_output(int code)
     if (fflush(stdout) == 0 && !ferror(stdout)) return code;
     if (errno != EPIPE) fprintf(stderr, "winnow: cannot write the output: %s\n", strerror(errno));
     return EXIT_FAILED;
+}
+
+double wni_peak_memory(void)
+{
+    struct rusage usage;
+    return getrusage(RUSAGE_SELF, &usage) ? 0 : (double)usage.ru_maxrss * 1024;
 }
 
 static int run_command(const struct cli_command *command, int argc, char **argv)

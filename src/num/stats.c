@@ -305,3 +305,10 @@ void wni_friedman(const double *table, size_t blocks, size_t treatments, double 
     out->statistic = (12.0 / (k * n * (k + 1.0)) * squares - 3.0 * n * (k + 1.0)) / correction;
     out->p = wni_chi2_sf(out->statistic, k - 1.0);
 }
+
+void wni_normal_scores(double *x, size_t n, double *ranks, uint32_t *work)
+{
+    wni_ranks_average(x, n, ranks, work);
+    for (size_t i = 0; i < n; i++)
+        x[i] = wni_normal_quantile((ranks[i] - 0.5) / (double)n);
+}

@@ -74,4 +74,9 @@ struct friedman {
  * statistic 0 and p 1.  A NaN in the table makes every result NaN.  O(blocks * treatments^2). */
 void wni_friedman(const double *table, size_t blocks, size_t treatments, double *work, struct friedman *out);
 
+/* Replaces n values by normal scores: the one of rank r becomes the (r - 1/2)/n quantile of the standard
+ * normal, and equal values share theirs.  Only the order of the values matters.  `ranks` holds n, `work` 2n.
+ */
+void wni_normal_scores(double *x, size_t n, double *ranks, uint32_t *work);
+
 #endif

@@ -16,7 +16,6 @@
 #include "base/mem.h"
 #include "core/encode.h"
 #include "core/streams.h"
-#include "num/order.h"
 #include "num/stats.h"
 #include "surrogate/quantile.h"
 
@@ -104,16 +103,12 @@ static wn_status choose_trials(struct qr *q, const struct history *h, struct rng
     return WN_OK;
 }
 
-/* Normal scores: the r-th of n values becomes the (r - 1/2)/n quantile of the standard normal; ties share
- * theirs. */
-static wn_status normal_scores(struct arena *arena, double *y, size_t n)
+static wn_status normalise(struct arena *arena, double *y, size_t n)
 {
     double *ranks = arena_new(arena, double, n);
     uint32_t *work = arena_new(arena, uint32_t, 2 * n);
     if (!ranks || !work) return WN_ENOMEM;
-    wni_ranks_average(y, n, ranks, work);
-    for (size_t i = 0; i < n; i++)
-        y[i] = wni_normal_quantile((ranks[i] - 0.5) / (double)n);
+    wni_normal_scores(y, n, ranks, work);
     return WN_OK;
 }
 
@@ -138,7 +133,7 @@ static wn_status gather(struct qr *q, const struct history *h, struct observatio
         wni_search_observation(q->env, h, o->trials[i], &o->y[i]);
         wni_encode_tree(q->env->space, wni_history_config(h, o->trials[i]), o->x + i * width);
     }
-    if (q->normalize) return normal_scores(&q->arena, o->y, o->n);
+    if (q->normalize) return normalise(&q->arena, o->y, o->n);
     scale_down(o->y, o->n);
     return WN_OK;
 }

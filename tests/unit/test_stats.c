@@ -424,9 +424,27 @@ static void tests_keep_their_level(void **state)
         fail_msg("Friedman rejects %d of 2000", friedman_rejects);
 }
 
+/* Symmetric, blind to monotone maps, ties shared. */
+static void normal_scores_depend_on_the_order_only(void **state)
+{
+    (void)state;
+    double x[5] = {3, -1, 3, 10, 2}, y[5], ranks[5];
+    uint32_t work[10];
+    for (int i = 0; i < 5; i++)
+        y[i] = x[i] * x[i] * x[i] + 7;
+    wni_normal_scores(x, 5, ranks, work);
+    wni_normal_scores(y, 5, ranks, work);
+    for (int i = 0; i < 5; i++)
+        assert_true(x[i] == y[i]);
+    assert_true(x[0] == x[2] && x[1] < x[4] && x[4] < x[0] && x[0] < x[3]);
+    assert_true(x[1] == wni_normal_quantile(0.1) && x[3] == wni_normal_quantile(0.9));
+    assert_true(x[0] == wni_normal_quantile(0.6)); /* ranks 3 and 4 share 3.5 */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(normal_scores_depend_on_the_order_only),
         cmocka_unit_test(distributions_agree_with_reference),
         cmocka_unit_test(quantile_inverts_the_distribution),
         cmocka_unit_test(quantile_is_antisymmetric_and_increasing),
