@@ -5,7 +5,8 @@ import shutil
 
 import tap
 
-BUILD = ["gcc", "libc6-dev", "make", "meson", "ninja-build", "pkgconf", "libyaml-dev", "libjansson-dev"]
+BUILD = ["gcc", "libc6-dev", "make", "meson", "ninja-build", "pkgconf", "libyaml-dev", "libjansson-dev",
+         "libsqlite3-dev", "libuv1-dev", "liblapacke-dev", "libopenblas-dev", "libnlopt-dev"]
 TEST = BUILD + ["libcmocka-dev", "python3", "binutils", "gnuplot-nox"]
 CHECK = TEST + ["clang", "clang-format", "clang-tidy", "cppcheck", "libclang-rt-14-dev"]
 
@@ -97,13 +98,13 @@ class OtherSystem(tap.TreeTest):
         return self.run_tool(tap.tool("install-deps"), "test", path=os.path.join(self.tree, "bin"))
 
     def test_goes_on_when_the_libraries_are_there(self):
-        result = self.install("yaml-0.1 jansson cmocka")
+        result = self.install("yaml-0.1 jansson sqlite3 libuv lapacke openblas nlopt cmocka")
         self.assertEqual((result.returncode, result.stderr), (0, ""))
 
     def test_names_what_is_missing(self):
-        result = self.install("jansson")
+        result = self.install("jansson sqlite3 libuv lapacke openblas")
         self.assertEqual(result.returncode, 1)
-        self.assertIn("please install what is missing: yaml-0.1 cmocka\n", result.stderr)
+        self.assertIn("please install what is missing: yaml-0.1 nlopt cmocka\n", result.stderr)
 
 
 if __name__ == "__main__":
