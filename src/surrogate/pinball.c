@@ -13,25 +13,28 @@
 #include <string.h>
 
 enum {
-    LANES = 8,       /* nodes handled by one sweep */
-    NO_LANE = LANES, /* the mark of a row that belongs to none of them: all zero */
+    LANES = 8,           /* nodes handled by one sweep */
+    NO_LANE = 2 * LANES, /* what a key says of a row that belongs to none of them */
+    KEYS_MAX = 256,
     NODES_MAX = 1 << FOREST_DEPTH_MAX,
-    FEW = 12, /* so many values are selected from by sorting them */
+    FEW = 8, /* so many values are selected from by sorting them */
 };
 
-typedef uint8_t bytes
-    __attribute__((vector_size(16))); /* rows of node k in lane k, positive gradients in lane k + 8 */
-typedef uint16_t counts __attribute__((vector_size(32))); /* likewise */
+/* Counts of node k are a pair: positive gradients at 2 k, rows at 2 k + 1. */
+typedef uint8_t bytes __attribute__((vector_size(16)));
+typedef uint16_t counts __attribute__((vector_size(32)));
+typedef int16_t shorts __attribute__((vector_size(32)));
 typedef char chars __attribute__((vector_size(16)));
-typedef int16_t shorts __attribute__((vector_size(16)));
 typedef int32_t ints __attribute__((vector_size(32)));
 typedef int64_t longs __attribute__((vector_size(32)));
 typedef float floats __attribute__((vector_size(32)));
+typedef double doubles __attribute__((vector_size(32)));
 
 /* The best split of a node: improvement = square / product / N, exact. */
 struct split {
     uint64_t square;  /* (c N - C n)^2 */
     uint64_t product; /* n (N - n); 0: none found */
+    uint16_t n, N;    /* rows to the left (all of them without a split) and in all */
     uint16_t feature;
     uint8_t cut;
 };
@@ -45,20 +48,33 @@ struct noted {
 
 enum { NOTED_MAX = 128 };
 
-/* The nodes of one level that are in the current group of eight. */
+/* The nodes of one level that are in the current group of eight: 1, 2, 4 or 8 of them. */
 struct lane_source {
     const uint8_t *node, *above;
-    unsigned first_node, n_nodes, first_lane;
+    unsigned first_node,
+        n_nodes; /* a row's key has 2 (node - first_node) + above of each source, the first lowest */
+};
+
+/* The rows of a column in the order of their codes, up to its last cut.  A bin is a number of units of `unit`
+ * rows; the last unit is filled up with the row that counts nothing.  So the inner loop has a fixed length,
+ * and most bins are a single unit. */
+struct walk {
+    uint16_t *rows;  /* in units of half a mark, 8 bytes: what one instruction can address */
+    uint16_t *units; /* of each bin; NULL: every bin is one */
+    uint16_t n_cuts;
+    uint8_t unit; /* 1, 2 or 4 */
+    bool right;   /* the walk is over the rows right of the only cut: there are fewer of them */
 };
 
 struct sweep {
-    floats n_rows, n_above; /* N and C of each lane */
-    floats threshold;       /* a little below the best improvement (times N) met so far */
-    floats min_leaf;
-    counts total;
-    bytes marks[2 * (LANES + 1)];
-    bytes *rows;                  /* what each row adds to the counts */
-    struct lane_source no_source; /* a level none of whose nodes is in the group */
+    counts total;     /* C and N of each lane */
+    shorts weights;   /* N and -C */
+    counts only_rows; /* a mask */
+    floats threshold; /* a little below the best improvement (times N) met so far */
+    int min_leaf;
+    bytes *marks[LANES + 1]; /* by the nodes of each level in the group, then by a row's key: what it adds */
+    ints packing[16];        /* see partition() */
+    bytes *rows;             /* what each row adds to the counts; one more, that adds nothing */
     struct split best[LANES];
     size_t n_noted;
     struct noted noted[NOTED_MAX];
@@ -67,10 +83,9 @@ struct sweep {
 struct level {
     double alpha;
     struct forest *forest;
-    double *fit;       /* current prediction of each row */
-    uint8_t *node;     /* of each row, within the current depth */
-    uint8_t *above;    /* 1: y above the fit, that is a positive gradient */
-    double *residuals; /* grouped by leaf */
+    double *fit;    /* current prediction of each row */
+    uint8_t *node;  /* of each row, within the current depth */
+    uint8_t *above; /* 1: y above the fit, that is a positive gradient */
     struct split *splits;
 };
 
@@ -79,10 +94,12 @@ struct fit {
     const double *y;
     const struct boost_options *options;
     struct rng *rng;
-    enum simd simd;
+    const struct kernels *kernels;
     struct level *levels;
     size_t n_levels;
+    struct walk *walks; /* one per column */
     struct sweep *sweep;
+    double *residuals;  /* scratch: those of a level, grouped by leaf */
     double *other;      /* scratch of selections */
     uint8_t *next;      /* scratch: a row's side of its split */
     uint8_t *in_sample; /* row is in this tree's sample; NULL: all are */
@@ -101,13 +118,18 @@ static unsigned __int128 times(uint64_t a, uint64_t b)
  * the lowest cut. */
 static void compare_lane(struct sweep *s, const struct noted *it, int k)
 {
-    int64_t n = it->left[k], c = it->left[k + LANES], N = s->total[k], C = s->total[k + LANES];
+    int64_t c = it->left[2 * k], n = it->left[2 * k + 1], C = s->total[2 * k], N = s->total[2 * k + 1];
     int64_t d = c * N - C * n;
     uint64_t square = (uint64_t)(d * d), product = (uint64_t)(n * (N - n));
     struct split *best = &s->best[k];
-    if (n < (int64_t)s->min_leaf[k] || N - n < (int64_t)s->min_leaf[k] || d == 0) return;
+    if (n < s->min_leaf || N - n < s->min_leaf || d == 0) return;
     if (best->product && times(square, best->product) <= times(best->square, product)) return;
-    *best = (struct split){.square = square, .product = product, .feature = it->feature, .cut = it->cut};
+    *best = (struct split){.square = square,
+                           .product = product,
+                           .n = (uint16_t)n,
+                           .N = (uint16_t)N,
+                           .feature = it->feature,
+                           .cut = it->cut};
 }
 
 static __attribute__((noinline)) void compare_exactly(struct sweep *s, const struct noted *it,
@@ -117,95 +139,106 @@ static __attribute__((noinline)) void compare_exactly(struct sweep *s, const str
         if ((*lanes)[k]) compare_lane(s, it, k);
 }
 
+/* ---- selecting (partition() is in pinball_kernel.inc) ---- */
+
+/* A guess at the k-th smallest: the value of that rank in a small even sample, which is sorted without
+ * branches. */
+static double guess_kth(const double *x, size_t n, size_t k)
+{
+    enum { SAMPLE = 5 };
+    static const uint8_t exchanges[][2] = {{0, 1}, {3, 4}, {2, 4}, {2, 3}, {1, 4},
+                                           {0, 3}, {0, 2}, {1, 3}, {1, 2}};
+    double sample[SAMPLE];
+    for (size_t i = 0; i < SAMPLE; i++)
+        sample[i] = x[i * (n - 1) / (SAMPLE - 1)];
+#pragma GCC unroll 9
+    for (size_t i = 0; i < sizeof exchanges / sizeof *exchanges; i++) {
+        double a = sample[exchanges[i][0]], b = sample[exchanges[i][1]];
+        sample[exchanges[i][0]] = a < b ? a : b;
+        sample[exchanges[i][1]] = a < b ? b : a;
+    }
+    return sample[k * SAMPLE / n];
+}
+
+static double select_few(double *x, size_t n, size_t k)
+{
+    for (size_t i = 1; i < n; i++) {
+        double value = x[i];
+        size_t at = i;
+        for (; at > 0 && x[at - 1] > value; at--)
+            x[at] = x[at - 1];
+        x[at] = value;
+    }
+    return x[k];
+}
+
+/* ---- instruction sets ---- */
+
+/* What is compiled once for each of them. */
+struct kernels {
+    void (*mark_rows)(struct sweep *s, size_t n, const struct lane_source *sources, size_t n_sources);
+    void (*sweep_column)(struct sweep *s, const struct walk *walk, uint16_t feature);
+    void (*settle)(struct sweep *s);
+    uint8_t (*next_bin)(const uint8_t *codes, const uint8_t *node, size_t n, uint8_t k, uint8_t cut);
+    void (*send_right)(const uint8_t *codes, const uint8_t *node, size_t n, uint8_t k, uint8_t cut,
+                       uint8_t *restrict next);
+    uint32_t (*count)(const uint8_t *from, size_t n, uint8_t value);
+    double (*select)(double *x, double *other, size_t n, size_t k, const ints *packing);
+    void (*move_rows)(const double *restrict y, const double *restrict leaves, const uint8_t *restrict leaf,
+                      size_t n, double *restrict fit, uint8_t *restrict above);
+};
+
+#define KERNELS(set)                                                                                         \
+    {                                                                                                        \
+        .mark_rows = mark_rows_##set, .sweep_column = sweep_column_##set, .settle = settle_##set,            \
+        .next_bin = next_bin_##set, .send_right = send_right_##set, .count = count_##set,                    \
+        .select = select_kth_##set, .move_rows = move_rows_##set,                                            \
+    }
+
 #define KERNEL(name) name##_plain
 #define KERNEL_TARGET
-#define ANY(mask)        (((longs)(mask))[0] | ((longs)(mask))[1] | ((longs)(mask))[2] | ((longs)(mask))[3])
-#define WIDEN(half)      __builtin_convertvector(half, ints)
-#define WIDEN_BYTES(sum) __builtin_convertvector(sum, counts)
 #include "surrogate/pinball_kernel.inc"
 #undef KERNEL
 #undef KERNEL_TARGET
-#undef ANY
 
 #if defined(__x86_64__)
-#if !defined(__clang__) /* GCC 12 makes four instructions of a conversion where there is one */
-#undef WIDEN
-#undef WIDEN_BYTES
-#define WIDEN(half)      ((ints)__builtin_ia32_pmovzxwd256((shorts)(half)))
-#define WIDEN_BYTES(sum) ((counts)__builtin_ia32_pmovzxbw256((chars)(sum)))
-#endif
-#define ANY(mask)     (__builtin_ia32_movmskps256((floats)(mask)) != 0)
+#define KERNEL_X86
 #define KERNEL(name)  name##_avx2
-#define KERNEL_TARGET __attribute__((target("avx2")))
+#define KERNEL_TARGET __attribute__((target("avx2,popcnt")))
 #include "surrogate/pinball_kernel.inc"
 #undef KERNEL
 #undef KERNEL_TARGET
 
 #define KERNEL(name)  name##_avx512
-#define KERNEL_TARGET __attribute__((target("avx512f,avx512bw,avx512vl")))
+#define KERNEL_TARGET __attribute__((target("avx512f,avx512bw,avx512vl,avx2,popcnt")))
 #include "surrogate/pinball_kernel.inc"
 #undef KERNEL
 #undef KERNEL_TARGET
-#undef ANY
+#undef KERNEL_X86
 #endif
-#undef WIDEN
-#undef WIDEN_BYTES
 
-static void mark_rows(const struct fit *f, const struct lane_source *sources, size_t n_sources)
+static const struct kernels *kernels_for(enum simd simd)
 {
+    static const struct kernels all[] = {
+        [SIMD_NONE] = KERNELS(plain),
 #if defined(__x86_64__)
-    if (f->simd == SIMD_AVX512)
-        mark_rows_avx512(f->sweep, f->bins->n, sources, n_sources);
-    else if (f->simd == SIMD_AVX2)
-        mark_rows_avx2(f->sweep, f->bins->n, sources, n_sources);
-    else
+        [SIMD_AVX2] = KERNELS(avx2),
+        [SIMD_AVX512] = KERNELS(avx512),
 #endif
-        mark_rows_plain(f->sweep, f->bins->n, sources, n_sources);
-}
-
-static void settle(const struct fit *f)
-{
-#if defined(__x86_64__)
-    if (f->simd == SIMD_AVX512)
-        settle_avx512(f->sweep);
-    else if (f->simd == SIMD_AVX2)
-        settle_avx2(f->sweep);
-    else
-#endif
-        settle_plain(f->sweep);
-}
-
-static void sweep_column(const struct fit *f, size_t j)
-{
-    const struct bin_column *column = &f->bins->column[j];
-#if defined(__x86_64__)
-    if (f->simd == SIMD_AVX512)
-        sweep_column_avx512(f->sweep, column, f->bins->n, (uint16_t)j);
-    else if (f->simd == SIMD_AVX2)
-        sweep_column_avx2(f->sweep, column, f->bins->n, (uint16_t)j);
-    else
-#endif
-        sweep_column_plain(f->sweep, column, f->bins->n, (uint16_t)j);
-}
-
-static void set_marks(struct sweep *s)
-{
-    memset(s->marks, 0, sizeof s->marks);
-    for (int k = 0; k < LANES; k++) {
-        s->marks[2 * k][k] = s->marks[2 * k + 1][k] = 1;
-        s->marks[2 * k + 1][k + LANES] = 1;
-    }
+    };
+    assert(simd < sizeof all / sizeof *all);
+    return &all[simd];
 }
 
 /* Totals of the group's nodes, and no split yet. */
 static void start_sweep(struct sweep *s)
 {
     for (int k = 0; k < LANES; k++) {
-        s->n_rows[k] = s->total[k];
-        s->n_above[k] = s->total[k + LANES];
-        s->threshold[k] = 0;
-        s->best[k] = (struct split){0};
+        s->weights[2 * k] = (int16_t)s->total[2 * k + 1];
+        s->weights[2 * k + 1] = (int16_t)-s->total[2 * k];
+        s->best[k] = (struct split){.n = s->total[2 * k + 1], .N = s->total[2 * k + 1]};
     }
+    s->threshold = (floats){0};
     s->n_noted = 0;
 }
 
@@ -224,46 +257,25 @@ static void drop_rows(struct sweep *s, const uint8_t *in_sample, size_t n)
 static void split_group(struct fit *f, size_t first, unsigned n_nodes)
 {
     struct lane_source sources[LANES];
-    size_t n_sources = 0;
-    for (size_t l = first / n_nodes; l < f->n_levels && l * n_nodes < first + LANES; l++) {
-        size_t from = l * n_nodes > first ? l * n_nodes : first, to = (l + 1) * n_nodes;
-        if (to > first + LANES) to = first + LANES;
-        sources[n_sources++] = (struct lane_source){.node = f->levels[l].node,
-                                                    .above = f->levels[l].above,
-                                                    .first_node = (unsigned)(from - l * n_nodes),
-                                                    .n_nodes = (unsigned)(to - from),
-                                                    .first_lane = (unsigned)(from - first)};
+    unsigned n_sources = 0, n_each = n_nodes < LANES ? n_nodes : LANES;
+    for (size_t at = first; at < f->n_levels * n_nodes && at < first + LANES; at += n_each, n_sources++) {
+        const struct level *level = &f->levels[at / n_nodes];
+        sources[n_sources] = (struct lane_source){.node = level->node,
+                                                  .above = level->above,
+                                                  .first_node = (unsigned)(at % n_nodes),
+                                                  .n_nodes = n_each};
     }
-    mark_rows(f, sources, n_sources);
+    f->kernels->mark_rows(f->sweep, f->bins->n, sources, n_sources);
     if (f->in_sample) drop_rows(f->sweep, f->in_sample, f->bins->n);
     start_sweep(f->sweep);
     for (size_t j = 0; j < f->bins->columns; j++)
-        if (!f->in_use || f->in_use[j]) sweep_column(f, j);
-    settle(f);
+        if (!f->in_use || f->in_use[j]) f->kernels->sweep_column(f->sweep, &f->walks[j], (uint16_t)j);
+    f->kernels->settle(f->sweep);
     for (size_t k = 0; k < LANES && first + k < f->n_levels * n_nodes; k++)
         f->levels[(first + k) / n_nodes].splits[(first + k) % n_nodes] = f->sweep->best[k];
 }
 
 /* ---- carrying splits out ---- */
-
-/* The first bin above `cut` that has a row of the node. */
-static uint8_t next_bin(const uint8_t *codes, const uint8_t *node, size_t n, uint8_t k, uint8_t cut)
-{
-    uint8_t lowest = 255;
-    for (size_t i = 0; i < n; i++) { /* no branches: becomes byte vectors */
-        uint8_t counts_not = (uint8_t)((node[i] != k) | (codes[i] <= cut)),
-                code = codes[i] | (uint8_t)-counts_not;
-        lowest = code < lowest ? code : lowest;
-    }
-    return lowest;
-}
-
-static void send_right(const uint8_t *codes, const uint8_t *node, size_t n, uint8_t k, uint8_t cut,
-                       uint8_t *restrict next)
-{
-    for (size_t i = 0; i < n; i++)
-        next[i] |= (uint8_t)((node[i] == k) & (codes[i] > cut));
-}
 
 static void descend(uint8_t *restrict node, const uint8_t *restrict right, size_t n)
 {
@@ -283,104 +295,56 @@ static void apply_splits(struct fit *f, struct level *level, int tree, int depth
         cuts[k] = FOREST_NO_SPLIT;
         if (!split->product) continue;
         const struct bin_column *c = &f->bins->column[split->feature];
-        uint8_t above = next_bin(c->codes, level->node, n, (uint8_t)k, split->cut);
+        uint8_t above = f->kernels->next_bin(c->codes, level->node, n, (uint8_t)k, split->cut);
         cuts[k] = wni_bins_middle_cut(c, split->cut, above);
-        send_right(c->codes, level->node, n, (uint8_t)k, cuts[k], f->next);
+        f->kernels->send_right(c->codes, level->node, n, (uint8_t)k, cuts[k], f->next);
     }
     descend(level->node, f->next, n);
 }
 
 /* ---- leaves ---- */
 
-/* Writes the values below (with `equal`, at or below) the pivot to the front of `to`, the others behind them,
- * and returns how many are in front.  Every value is stored at both places and only one of the two moves on:
- * no branch, and no load waits for a store. */
-static size_t split(const double *restrict from, size_t n, double pivot, bool equal, double *restrict to)
+/* Where each leaf's residuals begin; how many there are the splits of the last depth know. */
+static void find_starts(const struct level *level, size_t n_leaves, uint32_t starts[NODES_MAX + 1])
 {
-    size_t front = 0, back = n;
-    for (size_t i = 0; i < n; i++) {
-        double value = from[i];
-        bool in_front = equal ? value <= pivot : value < pivot;
-        to[front] = value;
-        to[back - 1] = value;
-        front += in_front;
-        back -= !in_front;
+    starts[0] = 0;
+    for (size_t k = 0; k < n_leaves; k += 2) {
+        starts[k + 1] = starts[k] + level->splits[k / 2].n;
+        starts[k + 2] = starts[k] + level->splits[k / 2].N;
     }
-    return front;
 }
 
-/* A guess at the k-th smallest: the value of that rank in a small even sample. */
-static double guess_kth(const double *x, size_t n, size_t k)
+/* Groups the residuals of the sampled rows by leaf. */
+static void group_simply(const struct fit *f, struct level *level, const uint32_t *starts, size_t n_leaves)
 {
-    enum { SAMPLE = 7 };
-    double sample[SAMPLE] = {0};
-    for (size_t i = 0; i < SAMPLE; i++) {
-        size_t at = i;
-        double value = x[i * (n - 1) / (SAMPLE - 1)];
-        for (; at > 0 && sample[at - 1] > value; at--)
-            sample[at] = sample[at - 1];
-        sample[at] = value;
-    }
-    return sample[k * SAMPLE / n];
+    uint32_t at[NODES_MAX];
+    memcpy(at, starts, n_leaves * sizeof *at);
+    for (size_t i = 0; i < f->bins->n; i++)
+        if (!f->in_sample || f->in_sample[i]) f->residuals[at[level->node[i]]++] = f->y[i] - level->fit[i];
 }
 
-static double select_few(double *x, size_t n, size_t k)
+/* The same without a sample, for many rows.  A place counter that was just stored cannot be loaded again at
+ * once, so four quarters of the rows are dealt out side by side, each with counters of its own. */
+static void group_in_quarters(const struct fit *f, struct level *level, const uint32_t *starts,
+                              size_t n_leaves)
 {
-    for (size_t i = 1; i < n; i++) {
-        double value = x[i];
-        size_t at = i;
-        for (; at > 0 && x[at - 1] > value; at--)
-            x[at] = x[at - 1];
-        x[at] = value;
-    }
-    return x[k];
-}
-
-/* The k-th smallest of n values; they and `other`, of the same length, are overwritten.  Quickselect back and
- * forth between the two arrays. */
-static double select_kth(double *x, double *other, size_t n, size_t k)
-{
-    while (n > FEW) {
-        double pivot = guess_kth(x, n, k), *moved = other;
-        size_t front = split(x, n, pivot, false, other);
-        if (front == 0) { /* the pivot is the least: put it and its equals aside, so that there is progress */
-            front = split(x, n, pivot, true, other);
-            if (k < front || front == 0) return pivot; /* 0: a NaN, from values that overflow */
+    enum { PARTS = 4 };
+    size_t n = f->bins->n, part = n / PARTS;
+    const uint8_t *leaf = level->node;
+    const double *y = f->y, *fit = level->fit;
+    double *residuals = f->residuals;
+    uint32_t at[PARTS][NODES_MAX];
+    memcpy(at[0], starts, n_leaves * sizeof **at);
+    for (size_t p = 1; p < PARTS; p++)
+        for (size_t k = 0; k < n_leaves; k++)
+            at[p][k] = at[p - 1][k] + f->kernels->count(leaf + (p - 1) * part, part, (uint8_t)k);
+    for (size_t i = 0; i < part; i++)
+        for (size_t p = 0; p < PARTS; p++) {
+            size_t row = p * part + i;
+            residuals[at[p][leaf[row]]++] = y[row] - fit[row];
         }
-        size_t skip = k < front ? 0 : front;
-        other = x + skip;
-        x = moved + skip;
-        n = k < front ? front : n - front;
-        k -= skip;
-    }
-    return select_few(x, n, k);
-}
-
-/* Groups the residuals of the sampled rows by leaf; leaf k's are those from ends[k-1] to ends[k]. */
-static void group_residuals(const struct fit *f, struct level *level, uint32_t ends[NODES_MAX + 1])
-{
-    size_t n = f->bins->n, n_leaves = (size_t)1 << f->options->depth;
-    const uint8_t *leaf = level->node, *in_sample = f->in_sample;
-    uint32_t *next = ends + 1;
-    memset(ends, 0, (n_leaves + 1) * sizeof *ends);
-    for (size_t i = 0; i < n; i++)
-        next[leaf[i]] += in_sample ? in_sample[i] : 1;
-    for (size_t k = 0, sum = 0; k < n_leaves; k++) { /* counts become starts */
-        size_t count = next[k];
-        next[k] = (uint32_t)sum;
-        sum += count;
-    }
-    for (size_t i = 0; i < n; i++) /* and starts become ends */
-        if (!in_sample || in_sample[i]) level->residuals[next[leaf[i]]++] = f->y[i] - level->fit[i];
-}
-
-static void move_rows(const double *restrict y, const double *restrict leaves, const uint8_t *restrict leaf,
-                      size_t n, double *restrict fit, uint8_t *restrict above)
-{
-    for (size_t i = 0; i < n; i++)
-        fit[i] += leaves[leaf[i]];
-    for (size_t i = 0; i < n; i++)
-        above[i] = y[i] > fit[i];
+    for (size_t i = PARTS * part; i < n; i++)
+        residuals[at[PARTS - 1][leaf[i]]++] = y[i] - fit[i];
 }
 
 /* Every leaf takes the quantile of its rows' residuals; then all rows move. */
@@ -388,16 +352,19 @@ static void set_leaves(struct fit *f, struct level *level, int tree)
 {
     size_t n_leaves = (size_t)1 << f->options->depth;
     double *leaves = level->forest->leaves + (size_t)tree * n_leaves;
-    uint32_t ends[NODES_MAX + 1];
-    group_residuals(f, level, ends);
+    uint32_t starts[NODES_MAX + 1];
+    find_starts(level, n_leaves, starts);
+    bool many = f->bins->n >= 512 && !f->in_sample;
+    (many ? group_in_quarters : group_simply)(f, level, starts, n_leaves);
     for (size_t k = 0; k < n_leaves; k++) {
-        size_t begin = ends[k], count = ends[k + 1] - begin;
+        size_t begin = starts[k], count = starts[k + 1] - begin;
         if (!count) continue;
-        double quantile = select_kth(level->residuals + begin, f->other + begin, count,
-                                     wni_quantile_lower_index(count, level->alpha));
+        double quantile =
+            f->kernels->select(f->residuals + begin, f->other + begin, count,
+                               wni_quantile_lower_index(count, level->alpha), f->sweep->packing);
         leaves[k] = f->options->rate * quantile;
     }
-    move_rows(f->y, leaves, level->node, f->bins->n, level->fit, level->above);
+    f->kernels->move_rows(f->y, leaves, level->node, f->bins->n, level->fit, level->above);
 }
 
 /* ---- boosting ---- */
@@ -441,11 +408,10 @@ static wn_status start_level(struct fit *f, struct level *level, struct forest *
     if (st) return st;
     *level = (struct level){.alpha = alpha, .forest = forest};
     level->fit = arena_new(scratch, double, n);
-    level->residuals = arena_new(scratch, double, n);
     level->node = arena_new(scratch, uint8_t, stride);
     level->above = arena_new(scratch, uint8_t, stride);
     level->splits = arena_new(scratch, struct split, (size_t)1 << f->options->depth);
-    if (!level->fit || !level->residuals || !level->node || !level->above || !level->splits) return WN_ENOMEM;
+    if (!level->fit || !level->node || !level->above || !level->splits) return WN_ENOMEM;
     forest->start = wni_quantile_linear(sorted, n, alpha);
     for (size_t i = 0; i < n; i++) {
         level->fit[i] = forest->start;
@@ -461,20 +427,104 @@ static void *aligned_alloc32(struct arena *arena, size_t size)
     return p ? p + (32 - (uintptr_t)p % 32) % 32 : NULL;
 }
 
+/* With n_each nodes of each level in a group, a key has the bits of 8 / n_each levels.  A level that is not
+ * there looks like one whose rows are all in its first node with a negative gradient: nothing to split. */
+static wn_status fill_marks(struct sweep *s, unsigned n_each, struct arena *scratch)
+{
+    unsigned n_keys = n_each == 8 ? NO_LANE : n_each == 4 ? 64 : KEYS_MAX;
+    bytes *marks = s->marks[n_each] = aligned_alloc32(scratch, (n_keys + 1) * sizeof *marks);
+    if (!marks) return WN_ENOMEM;
+    memset(marks, 0, (n_keys + 1) * sizeof *marks); /* the last is that of NO_LANE */
+    for (unsigned key = 0; key < n_keys; key++)
+        for (unsigned lane = 0, rest = key; lane < LANES; lane += n_each, rest /= 2 * n_each) {
+            unsigned at = 2 * (lane + rest % (2 * n_each) / 2);
+            marks[key][at] = rest % 2;
+            marks[key][at + 1] = 1;
+        }
+    return WN_OK;
+}
+
+static void fill_packing(struct sweep *s)
+{
+    for (int mask = 0; mask < 16; mask++) { /* a double is two of the eight 32-bit words */
+        int at = 0;
+        for (int in_front = 1; in_front >= 0; in_front--)
+            for (int i = 0; i < 4; i++) {
+                if ((mask >> i & 1) != in_front) continue;
+                s->packing[mask][at++] = 2 * i;
+                s->packing[mask][at++] = 2 * i + 1;
+            }
+    }
+}
+
+/* Rows of the bins [first, end), each bin filled up to whole units. */
+static void lay_out(struct walk *w, const struct bin_column *c, size_t first, size_t end, uint16_t nobody)
+{
+    uint16_t *to = w->rows;
+    bool one_each = true;
+    for (size_t b = first; b < end; b++) {
+        size_t at = b ? c->run_end[b - 1] : 0, n = c->run_end[b] - at;
+        for (size_t i = 0; i < n; i++)
+            *to++ = (uint16_t)(2 * c->order[at + i]);
+        for (; n % w->unit; n++)
+            *to++ = (uint16_t)(2 * nobody);
+        w->units[b - first] = (uint16_t)(n / w->unit);
+        one_each &= n == w->unit;
+    }
+    if (one_each) w->units = NULL;
+}
+
+/* Chooses the unit: the longest bin, if that is short; otherwise four, unless most bins are shorter.  Returns
+ * the number of units. */
+static size_t choose_unit(struct walk *w, const struct bin_column *c, size_t first, size_t end, size_t n)
+{
+    size_t longest = 0, fours = 0;
+    for (size_t b = first; b < end; b++) {
+        size_t rows = c->run_end[b] - (size_t)(b ? c->run_end[b - 1] : 0);
+        longest = rows > longest ? rows : longest;
+        fours += (rows + 3) / 4;
+    }
+    w->unit = longest <= 2 ? (uint8_t)longest : n > 2 * (end - first) ? 4 : 1;
+    return w->unit == 4 ? fours : w->unit == 2 ? end - first : n;
+}
+
+static wn_status start_walk(struct walk *w, const struct bins *bins, size_t j, struct arena *scratch)
+{
+    const struct bin_column *c = &bins->column[j];
+    size_t n_cuts = c->n_cuts, n = n_cuts ? c->run_end[n_cuts - 1] : 0; /* rows left of the last cut */
+    *w = (struct walk){.n_cuts = (uint16_t)n_cuts, .right = n_cuts == 1 && 2 * n > bins->n};
+    if (w->right) n = bins->n - n;
+    size_t n_units = choose_unit(w, c, w->right, n_cuts + w->right, n);
+    w->rows = arena_new(scratch, uint16_t, n_units * w->unit);
+    w->units = arena_new(scratch, uint16_t, n_cuts);
+    if (!w->rows || !w->units) return WN_ENOMEM;
+    lay_out(w, c, w->right, n_cuts + w->right, (uint16_t)bins->n);
+    return WN_OK;
+}
+
 static wn_status start_fit(struct fit *f, struct arena *scratch)
 {
     size_t n = f->bins->n, columns = f->bins->columns, larger = n > columns ? n : columns;
     bool rows = f->options->row_share < 1, some = f->options->column_share < 1;
     f->sweep = aligned_alloc32(scratch, sizeof *f->sweep);
-    bytes *marked = aligned_alloc32(scratch, n * sizeof *marked);
+    bytes *marked = aligned_alloc32(scratch, (n + 1) * sizeof *marked);
+    f->residuals = arena_new(scratch, double, n);
     f->other = arena_new(scratch, double, n);
     f->next = arena_new(scratch, uint8_t, f->bins->stride);
     f->levels = arena_new(scratch, struct level, f->n_levels);
-    if (!f->sweep || !marked || !f->other || !f->next || !f->levels) return WN_ENOMEM;
-    f->sweep->rows = marked;
-    f->sweep->no_source = (struct lane_source){.node = f->next, .above = f->next};
-    f->sweep->min_leaf = (floats){0} + (float)f->options->min_leaf;
-    set_marks(f->sweep);
+    f->walks = arena_new(scratch, struct walk, columns);
+    if (!f->sweep || !marked || !f->residuals || !f->other || !f->next || !f->levels || !f->walks)
+        return WN_ENOMEM;
+    *f->sweep = (struct sweep){.rows = marked};
+    f->sweep->rows[n] = (bytes){0};
+    f->sweep->min_leaf = f->options->min_leaf;
+    for (int k = 0; k < LANES; k++)
+        f->sweep->only_rows[2 * k + 1] = UINT16_MAX;
+    fill_packing(f->sweep);
+    for (unsigned n_each = 1; n_each <= LANES && n_each < 1u << f->options->depth; n_each *= 2)
+        if (fill_marks(f->sweep, n_each, scratch)) return WN_ENOMEM;
+    for (size_t j = 0; j < columns; j++)
+        if (start_walk(&f->walks[j], f->bins, j, scratch)) return WN_ENOMEM;
     if (rows && !(f->in_sample = arena_new(scratch, uint8_t, n))) return WN_ENOMEM;
     if (some && !(f->in_use = arena_new(scratch, uint8_t, columns))) return WN_ENOMEM;
     if ((rows || some) && !(f->drawn = arena_new(scratch, uint32_t, larger))) return WN_ENOMEM;
@@ -486,7 +536,12 @@ wn_status wni_pinball_fit(struct forest *forests, const double *levels, size_t n
                           struct rng *rng, enum simd simd, struct arena *keep, struct arena *scratch)
 {
     assert(bins->n <= PINBALL_ROWS_MAX);
-    struct fit f = {.bins = bins, .y = y, .options = options, .rng = rng, .simd = simd, .n_levels = n_levels};
+    struct fit f = {.bins = bins,
+                    .y = y,
+                    .options = options,
+                    .rng = rng,
+                    .kernels = kernels_for(simd),
+                    .n_levels = n_levels};
     double *sorted = arena_new(scratch, double, bins->n);
     wn_status st = sorted ? start_fit(&f, scratch) : WN_ENOMEM;
     if (st) return st;
