@@ -11,6 +11,9 @@
 #include <assert.h>
 #include <math.h>
 #include <string.h>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
 enum {
     LANES = 8,           /* nodes handled by one sweep */
@@ -71,13 +74,13 @@ struct sweep {
     shorts weights;   /* N and -C */
     counts only_rows; /* a mask */
     floats threshold; /* a little below the best improvement (times N) met so far */
-    int min_leaf;
-    bytes *marks[LANES + 1]; /* by the nodes of each level in the group, then by a row's key: what it adds */
-    ints packing[16];        /* see partition() */
-    bytes *rows;             /* what each row adds to the counts; one more, that adds nothing */
-    struct split best[LANES];
-    size_t n_noted;
+    ints packing[16]; /* see partition() */
     struct noted noted[NOTED_MAX];
+    struct split best[LANES];
+    bytes *marks[LANES + 1]; /* by the nodes of each level in the group, then by a row's key: what it adds */
+    bytes *rows;             /* what each row adds to the counts; one more, that adds nothing */
+    size_t n_noted;
+    int min_leaf;
 };
 
 struct level {
