@@ -3,12 +3,12 @@
  *
  * Call the best `gamma` of the observations class 1 and the others class 0, and train a classifier.  Its
  * probability of class 1 grows with the expected improvement over the value that separates the classes, so
- * the candidate with the highest probability is proposed; no model of the values is needed.  The classifier is
- * boosted trees with XGBoost's defaults, as in the paper's experiments, on the unit encoding.
+ * the candidate with the highest probability is proposed; no model of the values is needed.  The classifier
+ * is boosted trees with XGBoost's defaults, as in the paper's experiments, on the unit encoding.
  *
  * Trees give many candidates the very same probability: one of the highest is drawn.  Differs from the
- * authors' released code in that nothing is proposed twice, in scoring 2,000 candidates rather than 500, and in
- * class 1 holding the value that separates the classes too (y <= the quantile), so that it is never empty.
+ * authors' released code in that nothing is proposed twice, in scoring 2,000 candidates rather than 500, and
+ * in class 1 holding the value that separates the classes too (y <= the quantile), so that it is never empty.
  *
  * A suggestion costs O(trees depth (n d + candidates)) for n observations of d columns. */
 #include "search/candidates.h"

@@ -1,8 +1,8 @@
 /* candidates.h -- what a model-based searcher learns from, and what it chooses from.
  *
- * Observations: the trials that have a value, or a random subset when they are more than the model is meant to
- * fit, as rows of numbers.  Candidates: configurations drawn from the space, or all that were never asked when
- * these are few.  Everything lives in the caller's arena; WN_ENOMEM is the only way to fail. */
+ * Observations: the trials that have a value, or a random subset when they are more than the model is meant
+ * to fit, as rows of numbers.  Candidates: configurations drawn from the space, or all that were never asked
+ * when these are few.  Everything lives in the caller's arena; WN_ENOMEM is the only way to fail. */
 #ifndef WNI_SEARCH_CANDIDATES_H
 #define WNI_SEARCH_CANDIDATES_H
 
