@@ -2,11 +2,13 @@
 #include "cli/cli.h"
 
 #include "base/clock.h"
+#include "base/mem.h"
 #include "base/number.h"
 #include "bench/latency.h"
 #include "core/history.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- history: a study of `trials` trials with `reports` reports each ---- */
@@ -209,12 +211,70 @@ static wn_status bench_fit(const struct args *args, struct err *err)
     return st;
 }
 
+/* ---- observations: what latency and fit are measured on, for others to be measured on the same ---- */
+
+static const char **observation_columns(const struct space *space)
+{
+    const char **columns = wni_new(const char *, space->n + 1);
+    for (size_t i = 0; columns && i < space->n; i++)
+        columns[i] = space->params[i].name;
+    if (columns) columns[space->n] = "value";
+    return columns;
+}
+
+static void add_observation(struct table *t, const struct space *space, const double *config, double value)
+{
+    char scratch[WN_WHY_MAX];
+    for (size_t i = 0; i < space->n; i++)
+        wni_table_text(t, wni_param_text(&space->params[i], config[i], scratch));
+    wni_table_number(t, value);
+}
+
+static wn_status print_observations(const struct args *args, const struct space *space, size_t n,
+                                    uint64_t seed, struct err *err)
+{
+    const char **columns = observation_columns(space);
+    struct table *t = columns ? wni_table_new(columns, space->n + 1) : NULL;
+    double *config = wni_new(double, space->n), *unit = wni_new(double, space->unit_width);
+    struct rng rng = wni_latency_stream(seed);
+    wn_status st = t && config && unit ? WN_OK : wni_fail_memory(err);
+    for (size_t i = 0; i < n && !st; i++)
+        add_observation(t, space, config, wni_latency_observation(space, &rng, config, unit));
+    if (!st) st = wni_table_print(t, wni_arg(args, "format"), stdout);
+    wni_table_free(t);
+    free(columns);
+    free(config);
+    free(unit);
+    return st;
+}
+
+static wn_status bench_observations(const struct args *args, struct err *err)
+{
+    struct space space;
+    const char *name = wni_arg(args, "space"), *list = wni_arg(args, "n");
+    uint64_t seed = 0;
+    size_t n = 0;
+    bool more;
+    if (!name) return wni_fail(err, WN_EINVAL, "bench observations: --space is missing");
+    if (strchr(list, ',')) return wni_fail(err, WN_EINVAL, "bench observations: --n takes one number");
+    wn_status st = next_count(&list, &n, &more, err);
+    if (!st) st = wni_arg_count(args, "seed", 0, UINT64_MAX, &seed, err);
+    if (!st) st = wni_latency_space(name, &space, err);
+    if (st) return st;
+    st = print_observations(args, &space, n, seed, err);
+    wni_space_release(&space);
+    return st;
+}
+
 /* ---- the command ---- */
 
 static const struct {
     const char *name;
     wn_status (*run)(const struct args *args, struct err *err);
-} measurements[] = {{"history", bench_history}, {"latency", bench_latency}, {"fit", bench_fit}};
+} measurements[] = {{"history", bench_history},
+                    {"latency", bench_latency},
+                    {"fit", bench_fit},
+                    {"observations", bench_observations}};
 
 static int run(struct args *args)
 {
@@ -224,7 +284,8 @@ static int run(struct args *args)
         wn_status st = measurements[i].run(args, &err);
         return st ? wni_complain(&err, st) : EXIT_DONE;
     }
-    wni_fail(&err, WN_EINVAL, "bench: unknown measurement '%s'; there are history, latency and fit",
+    wni_fail(&err, WN_EINVAL,
+             "bench: unknown measurement '%s'; there are history, latency, fit and observations",
              args->words[0]);
     return wni_complain(&err, WN_EINVAL);
 }
@@ -233,11 +294,15 @@ static const struct cli_option options[] = {
     {.name = "trials", .value = "N", .fallback = "1000000", .help = "history: how many trials"},
     {.name = "reports", .value = "K", .fallback = "10", .help = "history: reports of each trial"},
     {.name = "methods", .value = "M,...", .help = "latency: which methods; default: all"},
-    {.name = "n", .value = "N,...", .fallback = "16,64,256,1024", .help = "latency, fit: observed trials"},
+    {.name = "n",
+     .value = "N,...",
+     .fallback = "16,64,256,1024",
+     .help = "latency, fit, observations: observed trials"},
     {.name = "space",
      .value = "SPACE",
      .choices = "fcnet|lcbench",
-     .help = "latency, fit: only this space; default: both"},
+     .help = "latency, fit: only this space; default: both.  observations: which"},
+    {.name = "seed", .value = "S", .fallback = "0", .help = "observations: others; latency and fit use 0"},
     {.name = "format",
      .value = "FORMAT",
      .fallback = "table",
@@ -249,7 +314,7 @@ static const struct cli_option options[] = {
 const struct cli_command wni_cmd_bench = {
     .name = "bench",
     .summary = "measure the program itself",
-    .words = "history|latency|fit",
+    .words = "history|latency|fit|observations",
     .min_words = 1,
     .max_words = 1,
     .about = "history: builds the in-memory log of a study (4 parameters) event by event; shows the rate, "
@@ -261,10 +326,13 @@ const struct cli_command wni_cmd_bench = {
              "fcnet (9 finite parameters) and lcbench (7, mostly continuous).\n\n"
              "fit: median seconds of fitting the quantile trees alone (quantile1: one level, quantile4: "
              "four; 100 trees of depth "
-             "3 each), on one core.",
+             "3 each), on one core.\n\n"
+             "observations: prints the n made-up observations that latency and fit use, for others to be "
+             "measured on the same rows.",
     .options = options,
     .examples = "winnow bench history\n"
                 "winnow bench latency --methods cqr,rea --n 64,1000\n"
-                "winnow bench fit --space lcbench --format csv",
+                "winnow bench fit --space lcbench --format csv\n"
+                "winnow bench observations --space fcnet --n 1000 --format csv",
     .run = run,
 };

@@ -24,7 +24,7 @@ static void the_best_three_go_on(void **state)
 {
     (void)state;
     struct world w;
-    world_open(&w, "one-epoch", "", 1, 100, 0);
+    world_open(&w, "one-epoch", "scheduler.finish=3", 1, 100, 0);
     arrive(&w, 5, WN_CONTINUE);
     arrive(&w, 9, WN_CONTINUE);
     arrive(&w, 7, WN_CONTINUE); /* 5 7 9 */
@@ -115,7 +115,7 @@ static void few_are_trained_to_the_end(void **state)
     for (uint64_t seed = 0; seed < 40; seed++) {
         struct rng rng = wni_rng_stream(seed, 0, 1);
         struct world w;
-        world_open(&w, "one-epoch", "", 1, 100, seed);
+        world_open(&w, "one-epoch", "scheduler.finish=3", 1, 100, seed);
         for (int i = 0; i < 3000; i++)
             sum += world_report(&w, world_ask(&w), 1, wni_rng_uniform(&rng)) == WN_CONTINUE;
         world_release(&w);
