@@ -38,7 +38,7 @@ static const struct opt_def bore_opts[] = {
     OPT_REAL(struct bore, lambda, 1, 0, 1e6, "L2 penalty on leaf values"),
     OPT_REAL(struct bore, min_child_weight, 1, 0, 1e6, "least sum of second derivatives in a leaf"),
     OPT_INT(struct bore, candidates, 2000, 1, 10000000, "configurations scored for each suggestion"),
-    OPT_INT(struct bore, max_fit, 2000, 8, BINS_ROWS_MAX,
+    OPT_INT(struct bore, max_fit, 1000, 8, BINS_ROWS_MAX,
             "observations fitted at most; beyond that a random subset"),
     OPT_INT(struct bore, initial, 5, 1, 1000000, "observed trials before the first model; random until then"),
     OPT_BOOL(struct bore, duplicates, false,
