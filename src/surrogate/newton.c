@@ -27,23 +27,26 @@ struct node_sums { /* read back */
     uint32_t n;
 };
 
+struct column_search;
+
 struct fit {
     const struct bins *bins;
     const double *y;
     const struct newton_options *options;
     struct forest *forest;
-    double *margin;        /* of each row */
-    double g_unit, h_unit; /* what 1 of fixed point stands for: powers of two */
-    sums *derivatives;     /* of each row */
-    uint8_t *codes;        /* of each row, all columns together */
-    uint32_t *first;       /* of each column, its first bin in a histogram; and behind the last */
-    sums *histograms;      /* a tree's depth of them */
-    uint16_t *rows;        /* grouped by node */
-    uint16_t *right;       /* scratch of a partition */
-    size_t n_rows;         /* in this tree's sample */
-    uint8_t *in_use;       /* column is; NULL: all are */
-    uint32_t *sample;      /* the rows in it, increasing */
-    uint32_t *drawn;       /* columns */
+    double *margin;               /* of each row */
+    double g_unit, h_unit;        /* what 1 of fixed point stands for: powers of two */
+    sums *derivatives;            /* of each row */
+    uint8_t *codes;               /* of each row, all columns together */
+    uint32_t *first;              /* of each column, its first bin in a histogram; and behind the last */
+    sums *histograms;             /* a tree's depth of them */
+    struct column_search *search; /* scratch */
+    uint16_t *rows;               /* grouped by node */
+    uint16_t *right;              /* scratch of a partition */
+    size_t n_rows;                /* in this tree's sample */
+    uint8_t *in_use;              /* column is; NULL: all are */
+    uint32_t *sample;             /* the rows in it, increasing */
+    uint32_t *drawn;              /* columns */
 };
 
 struct node {
@@ -149,15 +152,17 @@ static void score_cuts(struct column_search *c, double g, double h_and_two_lambd
 static void search_column(const struct fit *f, size_t feature, const sums *histogram, sums total,
                           struct best_split *best)
 {
-    struct column_search c;
+    struct column_search *c = f->search;
     struct node_sums all = read_sums(f, total);
     size_t n_codes = f->first[feature + 1] - f->first[feature];
-    cut_behind(f, histogram + f->first[feature], n_codes, total, &c);
-    score_cuts(&c, all.g, all.h + 2 * f->options->lambda);
-    for (size_t i = 0; i < c.n; i++) {
-        if (!(c.score[i] > best->sum)) continue; /* NAN is not */
-        *best = (struct best_split){
-            .sum = c.score[i] * (1 + ROUNDING), .feature = feature, .cut = c.code[i], .above = c.code[i + 1]};
+    cut_behind(f, histogram + f->first[feature], n_codes, total, c);
+    score_cuts(c, all.g, all.h + 2 * f->options->lambda);
+    for (size_t i = 0; i < c->n; i++) {
+        if (!(c->score[i] > best->sum)) continue; /* NAN is not */
+        *best = (struct best_split){.sum = c->score[i] * (1 + ROUNDING),
+                                    .feature = feature,
+                                    .cut = c->code[i],
+                                    .above = c->code[i + 1]};
     }
 }
 
@@ -348,10 +353,11 @@ static wn_status allocate(struct fit *f, struct arena *scratch)
     f->right = arena_new(scratch, uint16_t, n);
     f->sample = arena_new(scratch, uint32_t, n);
     f->drawn = arena_new(scratch, uint32_t, columns);
+    f->search = arena_new(scratch, struct column_search, 1);
     if (f->options->boost.column_share < 1 && !(f->in_use = arena_new(scratch, uint8_t, columns)))
         return WN_ENOMEM;
     if (!f->margin || !f->derivatives || !f->codes || !f->first || !f->rows || !f->right || !f->sample ||
-        !f->drawn)
+        !f->search || !f->drawn)
         return WN_ENOMEM;
     for (size_t j = 0; j < columns; j++)
         f->first[j + 1] = f->first[j] + f->bins->column[j].n_cuts + 1;
