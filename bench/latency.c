@@ -96,18 +96,28 @@ static double objective(const double *unit, size_t width, struct rng *rng)
     return sum + 0.1 * wni_rng_normal(rng);
 }
 
+struct rng wni_latency_stream(uint64_t seed)
+{
+    return wni_rng_stream(seed, 0, 0);
+}
+
+double wni_latency_observation(const struct space *space, struct rng *rng, double *config, double *unit)
+{
+    wni_config_sample(space, rng, config);
+    wni_encode_unit(space, config, unit);
+    return objective(unit, space->unit_width, rng);
+}
+
 static wn_status observe_trials(struct study *study, size_t n, struct err *err)
 {
     const struct space *space = &study->space;
     double *config = wni_new(double, space->n), *unit = wni_new(double, space->unit_width);
-    struct rng rng = wni_rng_stream(0, 0, 0);
+    struct rng rng = wni_latency_stream(0);
     wn_status st = config && unit ? WN_OK : wni_fail_memory(err);
     for (size_t i = 0; i < n && !st; i++) {
         struct handout job = {0};
         wn_decision next;
-        wni_config_sample(space, &rng, config);
-        wni_encode_unit(space, config, unit);
-        double value = objective(unit, space->unit_width, &rng);
+        double value = wni_latency_observation(space, &rng, config, unit);
         st = wni_study_enqueue(study, config, 0, err);
         if (!st) st = wni_study_ask(study, 0, &job, err);
         if (!st) st = wni_study_report(study, job.trial, 1, value, 0, &next, err);
@@ -202,13 +212,11 @@ static wn_status make_rows(const struct space *space, struct fit_round *f, struc
     f->x = wni_new(double, f->n * f->width);
     f->y = wni_new(double, f->n);
     double *config = wni_new(double, space->n), *unit = wni_new(double, space->unit_width);
-    struct rng rng = wni_rng_stream(0, 0, 0);
+    struct rng rng = wni_latency_stream(0);
     wn_status st = f->x && f->y && config && unit ? WN_OK : wni_fail_memory(err);
     for (size_t i = 0; i < f->n && !st; i++) {
-        wni_config_sample(space, &rng, config);
-        wni_encode_unit(space, config, unit);
+        f->y[i] = wni_latency_observation(space, &rng, config, unit);
         wni_encode_tree(space, config, f->x + i * f->width);
-        f->y[i] = objective(unit, space->unit_width, &rng);
     }
     free(config);
     free(unit);

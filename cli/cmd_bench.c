@@ -2,11 +2,13 @@
 #include "cli/cli.h"
 
 #include "base/clock.h"
+#include "base/mem.h"
 #include "base/number.h"
 #include "bench/latency.h"
 #include "core/history.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- history: a study of `trials` trials with `reports` reports each ---- */
@@ -107,7 +109,13 @@ static wn_status bench_history(const struct args *args, struct err *err)
     return st;
 }
 
-/* ---- latency and fit: tables over (method or learner, space, n) ---- */
+/* ---- latency, memory and fit: tables over (method or learner, space, n) ---- */
+
+struct subject {
+    const struct method *method; /* NULL: a fit */
+    int levels;                  /* of the fit */
+    bool memory;                 /* show it */
+};
 
 /* Takes the next word of a comma-separated list. */
 static bool next_word(const char **list, char word[64])
@@ -132,8 +140,8 @@ static wn_status next_count(const char **list, size_t *n, bool *more, struct err
     return WN_OK;
 }
 
-/* One row per n for a space and a method (or, when method is NULL, a number of levels). */
-static wn_status measure(struct table *t, const struct args *args, const struct method *method, int levels,
+/* One row per n for a space. */
+static wn_status measure(struct table *t, const struct args *args, const struct subject *what,
                          const char *space_name, struct err *err)
 {
     struct space space;
@@ -147,65 +155,128 @@ static wn_status measure(struct table *t, const struct args *args, const struct 
         char learner[32];
         st = next_count(&list, &n, &more, err);
         if (st || !more) break;
-        st = method ? wni_latency_suggest(method, &space, n, &seconds, err)
-                    : wni_latency_fit(&space, n, levels, &seconds, err);
+        st = what->method ? wni_latency_suggest(what->method, &space, n, &seconds, err)
+                          : wni_latency_fit(&space, n, what->levels, &seconds, err);
         if (st) break;
-        snprintf(learner, sizeof learner, "quantile%d", levels);
-        wni_table_text(t, method ? method->name : learner);
+        snprintf(learner, sizeof learner, "quantile%d", what->levels);
+        wni_table_text(t, what->method ? what->method->name : learner);
         wni_table_text(t, space_name);
         wni_table_number(t, (double)n);
         wni_table_number(t, rint(seconds * 1e9) / 1e9);
+        if (what->memory) wni_table_number(t, rint(wni_peak_memory() / 1e5) / 10);
     }
     wni_space_release(&space);
     return st;
 }
 
-static wn_status measure_spaces(struct table *t, const struct args *args, const struct method *method,
-                                int levels, struct err *err)
+static wn_status measure_spaces(struct table *t, const struct args *args, const struct subject *what,
+                                struct err *err)
 {
     const char *wanted = wni_arg(args, "space");
     wn_status st = WN_OK;
-    if (wanted) return measure(t, args, method, levels, wanted, err);
+    if (wanted) return measure(t, args, what, wanted, err);
     for (size_t i = 0; i < wni_latency_space_count() && !st; i++)
-        st = measure(t, args, method, levels, wni_latency_space_name(i), err);
+        st = measure(t, args, what, wni_latency_space_name(i), err);
     return st;
 }
 
-static wn_status measure_methods(struct table *t, const struct args *args, struct err *err)
+static wn_status measure_methods(struct table *t, const struct args *args, bool memory, struct err *err)
 {
     const char *list = wni_arg(args, "methods");
     wn_status st = WN_OK;
     char name[64];
-    if (list) {
-        while (!st && next_word(&list, name)) {
-            const struct method *method = wni_method_find(name, err);
-            st = method ? measure_spaces(t, args, method, 0, err) : WN_EINVAL;
-        }
-        return st;
+    while (list && !st && next_word(&list, name)) {
+        struct subject what = {.method = wni_method_find(name, err), .memory = memory};
+        st = what.method ? measure_spaces(t, args, &what, err) : WN_EINVAL;
     }
-    for (size_t i = 0; i < wni_method_count() && !st; i++)
-        st = measure_spaces(t, args, wni_method_at(i), 0, err);
+    for (size_t i = 0; !list && i < wni_method_count() && !st; i++)
+        st = measure_spaces(t, args, &(struct subject){.method = wni_method_at(i), .memory = memory}, err);
+    return st;
+}
+
+static wn_status bench_methods(const struct args *args, bool memory, struct err *err)
+{
+    static const char *const columns[] = {"method", "space", "n", "seconds", "megabytes"};
+    struct table *t = wni_table_new(columns, memory ? 5 : 4);
+    wn_status st = t ? measure_methods(t, args, memory, err) : wni_fail_memory(err);
+    if (!st) st = wni_table_print(t, wni_arg(args, "format"), stdout);
+    wni_table_free(t);
     return st;
 }
 
 static wn_status bench_latency(const struct args *args, struct err *err)
 {
-    static const char *const columns[] = {"method", "space", "n", "seconds"};
-    struct table *t = wni_table_new(columns, 4);
-    wn_status st = t ? measure_methods(t, args, err) : wni_fail_memory(err);
-    if (!st) st = wni_table_print(t, wni_arg(args, "format"), stdout);
-    wni_table_free(t);
-    return st;
+    return bench_methods(args, false, err);
+}
+
+static wn_status bench_memory(const struct args *args, struct err *err)
+{
+    return bench_methods(args, true, err);
 }
 
 static wn_status bench_fit(const struct args *args, struct err *err)
 {
     static const char *const columns[] = {"learner", "space", "n", "seconds"};
     struct table *t = wni_table_new(columns, 4);
-    wn_status st = t ? measure_spaces(t, args, NULL, 1, err) : wni_fail_memory(err);
-    if (!st) st = measure_spaces(t, args, NULL, 4, err);
+    wn_status st = t ? measure_spaces(t, args, &(struct subject){.levels = 1}, err) : wni_fail_memory(err);
+    if (!st) st = measure_spaces(t, args, &(struct subject){.levels = 4}, err);
     if (!st) st = wni_table_print(t, wni_arg(args, "format"), stdout);
     wni_table_free(t);
+    return st;
+}
+
+/* ---- observations: what latency and fit are measured on, for others to be measured on the same ---- */
+
+static const char **observation_columns(const struct space *space)
+{
+    const char **columns = wni_new(const char *, space->n + 1);
+    for (size_t i = 0; columns && i < space->n; i++)
+        columns[i] = space->params[i].name;
+    if (columns) columns[space->n] = "value";
+    return columns;
+}
+
+static void add_observation(struct table *t, const struct space *space, const double *config, double value)
+{
+    char scratch[WN_WHY_MAX];
+    for (size_t i = 0; i < space->n; i++)
+        wni_table_text(t, wni_param_text(&space->params[i], config[i], scratch));
+    wni_table_number(t, value);
+}
+
+static wn_status print_observations(const struct args *args, const struct space *space, size_t n,
+                                    uint64_t seed, struct err *err)
+{
+    const char **columns = observation_columns(space);
+    struct table *t = columns ? wni_table_new(columns, space->n + 1) : NULL;
+    double *config = wni_new(double, space->n), *unit = wni_new(double, space->unit_width);
+    struct rng rng = wni_latency_stream(seed);
+    wn_status st = t && config && unit ? WN_OK : wni_fail_memory(err);
+    for (size_t i = 0; i < n && !st; i++)
+        add_observation(t, space, config, wni_latency_observation(space, &rng, config, unit));
+    if (!st) st = wni_table_print(t, wni_arg(args, "format"), stdout);
+    wni_table_free(t);
+    free(columns);
+    free(config);
+    free(unit);
+    return st;
+}
+
+static wn_status bench_observations(const struct args *args, struct err *err)
+{
+    struct space space;
+    const char *name = wni_arg(args, "space"), *list = wni_arg(args, "n");
+    uint64_t seed = 0;
+    size_t n = 0;
+    bool more;
+    if (!name) return wni_fail(err, WN_EINVAL, "bench observations: --space is missing");
+    if (strchr(list, ',')) return wni_fail(err, WN_EINVAL, "bench observations: --n takes one number");
+    wn_status st = next_count(&list, &n, &more, err);
+    if (!st) st = wni_arg_count(args, "seed", 0, UINT64_MAX, &seed, err);
+    if (!st) st = wni_latency_space(name, &space, err);
+    if (st) return st;
+    st = print_observations(args, &space, n, seed, err);
+    wni_space_release(&space);
     return st;
 }
 
@@ -214,7 +285,11 @@ static wn_status bench_fit(const struct args *args, struct err *err)
 static const struct {
     const char *name;
     wn_status (*run)(const struct args *args, struct err *err);
-} measurements[] = {{"history", bench_history}, {"latency", bench_latency}, {"fit", bench_fit}};
+} measurements[] = {{"history", bench_history},
+                    {"latency", bench_latency},
+                    {"memory", bench_memory},
+                    {"fit", bench_fit},
+                    {"observations", bench_observations}};
 
 static int run(struct args *args)
 {
@@ -224,7 +299,8 @@ static int run(struct args *args)
         wn_status st = measurements[i].run(args, &err);
         return st ? wni_complain(&err, st) : EXIT_DONE;
     }
-    wni_fail(&err, WN_EINVAL, "bench: unknown measurement '%s'; there are history, latency and fit",
+    wni_fail(&err, WN_EINVAL,
+             "bench: unknown measurement '%s'; there are history, latency, memory, fit and observations",
              args->words[0]);
     return wni_complain(&err, WN_EINVAL);
 }
@@ -232,12 +308,16 @@ static int run(struct args *args)
 static const struct cli_option options[] = {
     {.name = "trials", .value = "N", .fallback = "1000000", .help = "history: how many trials"},
     {.name = "reports", .value = "K", .fallback = "10", .help = "history: reports of each trial"},
-    {.name = "methods", .value = "M,...", .help = "latency: which methods; default: all"},
-    {.name = "n", .value = "N,...", .fallback = "16,64,256,1024", .help = "latency, fit: observed trials"},
+    {.name = "methods", .value = "M,...", .help = "latency, memory: which methods; default: all"},
+    {.name = "n",
+     .value = "N,...",
+     .fallback = "16,64,256,1024",
+     .help = "latency, memory, fit, observations: observed trials"},
     {.name = "space",
      .value = "SPACE",
      .choices = "fcnet|lcbench",
-     .help = "latency, fit: only this space; default: both"},
+     .help = "latency, memory, fit: only this space; default: both.  observations: which"},
+    {.name = "seed", .value = "S", .fallback = "0", .help = "observations: others; latency and fit use 0"},
     {.name = "format",
      .value = "FORMAT",
      .fallback = "table",
@@ -249,22 +329,28 @@ static const struct cli_option options[] = {
 const struct cli_command wni_cmd_bench = {
     .name = "bench",
     .summary = "measure the program itself",
-    .words = "history|latency|fit",
+    .words = "history|latency|memory|fit|observations",
     .min_words = 1,
     .max_words = 1,
-    .about = "history: builds the in-memory log of a study (4 parameters) event by event; shows the rate, "
-             "and the memory the "
-             "process gained at its peak.\n\n"
-             "latency: median seconds (processor time) of one suggestion on one core, model fit included, "
-             "with n observed "
-             "trials, on two spaces: "
-             "fcnet (9 finite parameters) and lcbench (7, mostly continuous).\n\n"
-             "fit: median seconds of fitting the quantile trees alone (quantile1: one level, quantile4: "
-             "four; 100 trees of depth "
-             "3 each), on one core.",
+    .about =
+        "history: builds the in-memory log of a study (4 parameters) event by event; shows the rate, "
+        "and the memory the "
+        "process gained at its peak.\n\n"
+        "latency: median seconds (processor time) of one suggestion on one core, model fit included, "
+        "with n observed "
+        "trials, on two spaces: "
+        "fcnet (9 finite parameters) and lcbench (7, mostly continuous).\n\n"
+        "memory: the same, and the most memory the process has had so far; for a method's own, measure it "
+        "alone.\n\n"
+        "fit: median seconds of fitting the quantile trees alone (quantile1: one level, quantile4: "
+        "four; 100 trees of depth "
+        "3 each), on one core.\n\n"
+        "observations: prints the n made-up observations that latency and fit use, for others to be "
+        "measured on the same rows.",
     .options = options,
     .examples = "winnow bench history\n"
                 "winnow bench latency --methods cqr,rea --n 64,1000\n"
-                "winnow bench fit --space lcbench --format csv",
+                "winnow bench fit --space lcbench --format csv\n"
+                "winnow bench observations --space fcnet --n 1000 --format csv",
     .run = run,
 };

@@ -23,7 +23,7 @@ for _name in ("OMP", "OPENBLAS", "MKL", "NUMEXPR", "BLIS", "VECLIB"):
 COLUMNS = ["what", "space", "n", "peer", "variant", "peer_seconds", "winnow_seconds", "ratio", "best_ratio", "promise",
            "rounds", "note"]
 PREPARED = "data prepared"  # the variant of a fit whose data structure is made beforehand
-PACKAGES = ["scikit-learn", "xgboost-cpu", "lightgbm", "optuna", "syne-tune", "torch", "numpy", "scipy"]
+PACKAGES = ["scikit-learn", "xgboost-cpu", "lightgbm", "optuna", "syne-tune", "torch", "botorch", "numpy", "scipy"]
 
 
 # ---- Winnow: each measurement is a command that prints CSV with a column `seconds` ----
@@ -103,12 +103,16 @@ def matches(c, winnow, quick, with_gp):
                      **(one if m == 1 else {}),
                      "scikit-learn": part(c.sklearn_fit, m)}, 10, ("XGBoost", "LightGBM"))
     counts = [64, 1024] if quick else [64, 256, 1024]
+    yield Match("BORE suggestion", both, counts, part(winnow.suggestion, "bore"),
+                {"Syne Tune BORE": c.syne_tune_bore}, 22, ("Syne Tune",))
     yield Match("TPE suggestion", both, counts, part(winnow.suggestion, "tpe"),
-                {"Optuna TPE": part(c.optuna_suggest, lambda s: s.TPESampler(seed=0)),
+                {"Syne Tune KDE": c.syne_tune_kde,
+                 "Optuna TPE": part(c.optuna_suggest, lambda s: s.TPESampler(seed=0)),
                  "Optuna TPE multivariate": part(c.optuna_suggest, lambda s: s.TPESampler(seed=0, multivariate=True))})
     if with_gp:
         yield Match("GP suggestion", both, counts, part(winnow.suggestion, "gp"),
-                    {"Optuna GP": part(c.optuna_suggest, lambda s: s.GPSampler(seed=0))})
+                    {"Optuna GP": part(c.optuna_suggest, lambda s: s.GPSampler(seed=0)),
+                     "Syne Tune GP": c.syne_tune_gp})
     trials = 10 if quick else 50
     yield Match("storage, one trial", ["-"], [trials], winnow.storage,
                 {"Optuna SQLite": part(c.optuna_storage, trials)})

@@ -6,6 +6,7 @@ time, except for storage, which waits for the disk.
 """
 
 import functools
+import importlib
 import itertools
 import os
 import sys
@@ -30,14 +31,11 @@ def _levels(m):
     return [j / (m + 1) for j in range(1, m + 1)]
 
 
-# ---- one suggestion by conformal quantile regression ----
+# ---- Syne Tune: one suggestion ----
 
 
-def syne_tune_cqr(data, scratch):
-    # Syne Tune imports this to download benchmark tables, which the searcher does not do.
-    sys.modules.setdefault("huggingface_hub", types.ModuleType("huggingface_hub")).snapshot_download = None
+def _syne_tune_space(params):
     from syne_tune import config_space as cs
-    from syne_tune.optimizer.schedulers.searchers.conformal import conformal_quantile_regression_searcher as cqr
 
     def domain(p):
         if p.kind == "choice":
@@ -48,16 +46,41 @@ def syne_tune_cqr(data, scratch):
         make = {"int": (cs.randint, cs.lograndint), "float": (cs.uniform, cs.loguniform)}[p.kind][p.log]
         return make(p.low, p.high)
 
-    space, configs = {p.name: domain(p) for p in data.params}, data.configs()
-    seeds = itertools.count()
+    return {p.name: domain(p) for p in params}
+
+
+def _syne_tune_suggest(module, name, data, **options):
+    # Syne Tune imports this to download benchmark tables, which searchers do not do.
+    sys.modules.setdefault("huggingface_hub", types.ModuleType("huggingface_hub")).snapshot_download = None
+    searcher_class = getattr(importlib.import_module("syne_tune.optimizer.schedulers.searchers." + module), name)
+    space, configs, seeds = _syne_tune_space(data.params), data.configs(), itertools.count()
 
     def once():
-        searcher = cqr.ConformalQuantileRegression(space, random_seed=next(seeds), points_to_evaluate=[])
+        searcher = searcher_class(space, random_seed=next(seeds), points_to_evaluate=[], **options)
         for i, (config, y) in enumerate(zip(configs, data.y)):
             searcher.on_trial_complete(i, config, float(y))
         return {"": _timed(searcher.suggest)}
 
     return once
+
+
+def syne_tune_cqr(data, scratch):
+    return _syne_tune_suggest("conformal.conformal_quantile_regression_searcher", "ConformalQuantileRegression", data)
+
+
+def syne_tune_bore(data, scratch):
+    return _syne_tune_suggest("bore.bore", "Bore", data)
+
+
+def syne_tune_kde(data, scratch):
+    return _syne_tune_suggest("kde.kde_searcher", "KernelDensityEstimator", data, random_fraction=0)
+
+
+def syne_tune_gp(data, scratch):
+    return _syne_tune_suggest("botorch.botorch_searcher", "BoTorchSearcher", data)
+
+
+# ---- the authors' recipe of conformal quantile regression ----
 
 
 def sklearn_cqr(data, scratch):

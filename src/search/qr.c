@@ -11,9 +11,8 @@
  * pending configurations are not proposed again.
  *
  * Failed trials are not part of the fit, but their configurations count as seen. */
-#include "search/search.h"
+#include "search/candidates.h"
 
-#include "base/mem.h"
 #include "core/encode.h"
 #include "core/streams.h"
 #include "num/stats.h"
@@ -74,35 +73,6 @@ static void release(void *self)
 
 /* ---- observations ---- */
 
-struct observations {
-    size_t n_observed; /* trials that have a value */
-    size_t n;          /* of those, fitted */
-    uint32_t *trials;
-    double *y, *x;
-};
-
-/* Trials that have an observation; more than max_fit of them give way to a random subset. */
-static wn_status choose_trials(struct qr *q, const struct history *h, struct rng *rng, struct observations *o)
-{
-    double value;
-    uint32_t *all = arena_new(&q->arena, uint32_t, h->n_trials);
-    if (!all) return WN_ENOMEM;
-    o->n = 0;
-    for (uint32_t t = 0; t < h->n_trials; t++)
-        if (wni_search_observation(q->env, h, t, &value)) all[o->n++] = t;
-    o->n_observed = o->n;
-    o->trials = all;
-    if (o->n <= (size_t)q->max_fit) return WN_OK;
-    uint32_t n = (uint32_t)o->n, k = (uint32_t)q->max_fit, *drawn = arena_new(&q->arena, uint32_t, k);
-    if (!drawn) return WN_ENOMEM;
-    wni_rng_sample(rng, n, k, drawn);
-    for (uint32_t i = 0; i < k; i++)
-        drawn[i] = all[drawn[i]];
-    o->trials = drawn;
-    o->n = k;
-    return WN_OK;
-}
-
 static wn_status normalise(struct arena *arena, double *y, size_t n)
 {
     double *ranks = arena_new(arena, double, n);
@@ -123,16 +93,10 @@ static void scale_down(double *y, size_t n)
         y[i] *= 0x1p-400;
 }
 
-static wn_status gather(struct qr *q, const struct history *h, struct observations *o)
+static wn_status prepare(struct qr *q, const struct history *h, struct observations *o)
 {
-    size_t width = q->env->space->tree_width;
-    o->x = arena_new(&q->arena, double, o->n *width);
-    o->y = arena_new(&q->arena, double, o->n);
-    if (!o->x || !o->y) return WN_ENOMEM;
-    for (size_t i = 0; i < o->n; i++) {
-        wni_search_observation(q->env, h, o->trials[i], &o->y[i]);
-        wni_encode_tree(q->env->space, wni_history_config(h, o->trials[i]), o->x + i * width);
-    }
+    wn_status st = wni_observations_encode(h, wni_encode_tree, q->env->space->tree_width, &q->arena, o);
+    if (st) return st;
     if (q->normalize) return normalise(&q->arena, o->y, o->n);
     scale_down(o->y, o->n);
     return WN_OK;
@@ -157,61 +121,24 @@ static wn_status fit(struct qr *q, const struct observations *o, struct rng *rng
 
 /* ---- candidates ---- */
 
-struct candidates {
-    size_t n;
-    double *configs; /* rows of the space's n */
-    uint8_t *level;
-};
-
-/* All configurations not asked yet, when they are no more than there would be candidates.  Walks that many
- * and those asked. */
-static size_t enumerate_unseen(const struct space *space, const struct history *h, double *configs)
+static uint8_t *draw_levels(struct qr *q, size_t n, struct rng *rng)
 {
-    size_t n = 0;
-    for (uint64_t index = 0; index < space->size; index++) {
-        double *config = configs + n * space->n;
-        wni_config_at(space, index, config);
-        n += !wni_history_seen(h, config);
-    }
-    return n;
-}
-
-static size_t draw_candidates(const struct qr *q, const struct history *h, struct rng *rng, double *configs)
-{
-    const struct space *space = q->env->space;
-    size_t n = 0;
-    for (int i = 0; i < q->candidates; i++) {
-        double *config = configs + n * space->n;
-        wni_config_sample(space, rng, config);
-        n += q->duplicates || !wni_history_seen(h, config);
-    }
-    return n;
-}
-
-static wn_status make_candidates(struct qr *q, const struct history *h, struct rng *rng, struct candidates *c)
-{
-    const struct space *space = q->env->space;
-    size_t capacity = (size_t)q->candidates + 1; /* one row more: where a rejected draw is written */
-    uint64_t unseen = space->size - h->n_distinct;
-    c->configs = arena_new(&q->arena, double, capacity * space->n);
-    c->level = arena_new(&q->arena, uint8_t, capacity);
-    if (!c->configs || !c->level) return WN_ENOMEM;
-    bool all = !q->duplicates && space->size && unseen <= (uint64_t)q->candidates;
-    c->n = all ? enumerate_unseen(space, h, c->configs) : draw_candidates(q, h, rng, c->configs);
-    for (size_t i = 0; i < c->n; i++)
-        c->level[i] = (uint8_t)wni_rng_below(rng, (uint64_t)q->levels);
-    return WN_OK;
+    uint8_t *level = arena_new(&q->arena, uint8_t, n);
+    for (size_t i = 0; level && i < n; i++)
+        level[i] = (uint8_t)wni_rng_below(rng, (uint64_t)q->levels);
+    return level;
 }
 
 /* Scores the candidates that drew level j; the first of equally low ones wins. */
-static wn_status score_level(struct qr *q, const struct candidates *c, size_t j, double *best, size_t *winner)
+static wn_status score_level(struct qr *q, const struct candidates *c, const uint8_t *level, size_t j,
+                             double *best, size_t *winner)
 {
     const struct space *space = q->env->space;
     size_t n = 0, width = space->tree_width;
     uint32_t *who = arena_new(&q->arena, uint32_t, c->n);
     if (!who) return WN_ENOMEM;
     for (uint32_t i = 0; i < c->n; i++)
-        if (c->level[i] == j) who[n++] = i;
+        if (level[i] == j) who[n++] = i;
     size_t stride = (n + BINS_BLOCK - 1) / BINS_BLOCK * BINS_BLOCK;
     double *rows = arena_new(&q->arena, double, n *width), *scores = arena_new(&q->arena, double, n);
     uint8_t *codes = arena_new(&q->arena, uint8_t, stride * width);
@@ -235,18 +162,21 @@ static wn_status suggest(void *self, const struct history *h, uint32_t trial, do
     struct rng rng = wni_rng_stream(q->env->seed, trial, STREAM_SEARCH);
     struct observations o;
     struct candidates c;
+    uint8_t *level;
     wni_arena_reset(&q->arena);
-    if (choose_trials(q, h, &rng, &o)) return wni_fail_memory(err);
+    if (wni_observations_choose(q->env, h, (size_t)q->max_fit, &rng, &q->arena, &o))
+        return wni_fail_memory(err);
     if (o.n_observed < (size_t)q->initial || space->tree_width == 0)
         return wni_search_random(q->env, h, trial, config);
-    if (gather(q, h, &o) || fit(q, &o, &rng) || make_candidates(q, h, &rng, &c)) return wni_fail_memory(err);
-    if (c.n == 0)
-        return wni_search_random(q->env, h, trial,
-                                 config); /* every draw was a repeat: the space is nearly used up */
+    if (prepare(q, h, &o) || fit(q, &o, &rng) ||
+        wni_candidates_make(space, h, (size_t)q->candidates, q->duplicates, &rng, &q->arena, &c) ||
+        !(level = draw_levels(q, c.n, &rng)))
+        return wni_fail_memory(err);
+    if (c.n == 0) return wni_search_random(q->env, h, trial, config);
     double best = INFINITY;
     size_t winner = SIZE_MAX;
     for (size_t j = 0; j < (size_t)q->levels; j++)
-        if (score_level(q, &c, j, &best, &winner)) return wni_fail_memory(err);
+        if (score_level(q, &c, level, j, &best, &winner)) return wni_fail_memory(err);
     memcpy(config, c.configs + winner * space->n, space->n * sizeof *config);
     return WN_OK;
 }

@@ -1,8 +1,11 @@
 /* newton.c -- second-order boosting over histograms.
  *
- * A node's rows are a contiguous range of one index array, split in place as the tree grows.  For each column
- * the node's derivatives are summed by code; a bit per occupied code says where to look, so a small node
- * costs its rows, not 256 bins. */
+ * Derivatives are rounded to fixed point, so sums of them are exact: no order of summation changes a bit, and
+ * a node's histogram is its parent's minus its sibling's.  Only the smaller of two siblings is summed up, all
+ * columns in one sweep over its rows.  A bin is one 128-bit vector: g in one half, h and the number of rows
+ * in the other.
+ *
+ * A node's rows are a contiguous range of one index array, split in place as the tree grows. */
 #include "surrogate/newton.h"
 
 #include "num/portable.h"
@@ -11,169 +14,283 @@
 #include <math.h>
 #include <string.h>
 
-/* XGBoost takes no split that gains less than the first.  Gains that differ by less than the second, relative
- * to what they are the difference of, differ by rounding: such a tie stays with the lowest feature, then the
- * lowest cut. */
+/* XGBoost takes no split that gains less than the first.  Sums that differ by less than the second,
+ * relatively, differ by rounding: such a tie stays with the lowest feature, then the lowest cut. */
 static const double LEAST_LOGISTIC_GAIN = 1e-6, ROUNDING = 1e-12;
 
-struct sums {
+/* [0]: g.  [1]: h above COUNT_BITS, the number of rows below, which with BINS_ROWS_MAX rows never carries. */
+typedef int64_t sums __attribute__((vector_size(16)));
+enum { COUNT_BITS = 16, G_BITS = 62, H_BITS = 46 }; /* bits that all rows together may take */
+
+struct node_sums { /* read back */
     double g, h;
     uint32_t n;
 };
+
+struct column_search;
 
 struct fit {
     const struct bins *bins;
     const double *y;
     const struct newton_options *options;
     struct forest *forest;
-    double *margin, *g, *h; /* of each row */
-    uint16_t *rows;         /* grouped by node */
-    uint16_t *right;        /* scratch of a partition */
-    size_t n_rows;          /* in this tree's sample */
-    uint8_t *in_use;        /* column is; NULL: all are */
-    uint32_t *drawn;
-    struct sums bin[BINS_MAX];
+    double *margin;               /* of each row */
+    double g_unit, h_unit;        /* what 1 of fixed point stands for: powers of two */
+    sums *derivatives;            /* of each row */
+    uint8_t *codes;               /* of each row, all columns together */
+    uint32_t *first;              /* of each column, its first bin in a histogram; and behind the last */
+    sums *histograms;             /* a tree's depth of them */
+    struct column_search *search; /* scratch */
+    uint16_t *rows;               /* grouped by node */
+    uint16_t *right;              /* scratch of a partition */
+    size_t n_rows;                /* in this tree's sample */
+    uint8_t *in_use;              /* column is; NULL: all are */
+    uint32_t *sample;             /* the rows in it, increasing */
+    uint32_t *drawn;              /* columns */
 };
 
-struct range {
+struct node {
+    size_t at; /* in heap order, from 0 */
+    int depth;
     size_t begin, end; /* in `rows` */
-    bool closed;       /* these very rows were not worth splitting one level up */
+    sums *histogram;   /* NULL: not worth splitting */
 };
 
 struct best_split {
-    double gain;
+    double sum; /* of the scores of both sides; only more than this is better */
     size_t feature;
     uint8_t cut, above; /* best cut, and the next occupied code; above 0: none found */
 };
 
-static struct sums add(struct sums a, struct sums b)
+/* ---- sums ---- */
+
+static struct node_sums read_sums(const struct fit *f, sums s)
 {
-    return (struct sums){a.g + b.g, a.h + b.h, a.n + b.n};
+    return (struct node_sums){(double)s[0] * f->g_unit, (double)(s[1] >> COUNT_BITS) * f->h_unit,
+                              (uint32_t)(s[1] & ((1 << COUNT_BITS) - 1))};
 }
 
-static struct sums subtract(struct sums a, struct sums b)
+static sums total_of(const struct fit *f, const struct node *node)
 {
-    return (struct sums){a.g - b.g, a.h - b.h, a.n - b.n};
+    sums total = {0};
+    for (size_t i = node->begin; i < node->end; i++)
+        total += f->derivatives[f->rows[i]];
+    return total;
 }
 
-static double score(const struct fit *f, struct sums s)
+/* Whether both sides of a split could be large enough. */
+static bool divisible(const struct fit *f, struct node_sums s)
 {
-    return s.g * s.g / (s.h + f->options->lambda);
+    return s.n >= 2 * (uint32_t)f->options->boost.min_leaf &&
+           s.h >= 2 * f->options->min_child_weight * (1 - ROUNDING);
 }
 
-static bool allowed(const struct fit *f, struct sums s)
+static bool wants_splitting(const struct fit *f, const struct node *node)
 {
-    return s.n >= (uint32_t)f->options->boost.min_leaf &&
-           s.h >= f->options->min_child_weight * (1 - ROUNDING) && s.h + f->options->lambda > 0;
+    return node->depth < f->options->boost.depth && node->end - node->begin > 1 &&
+           divisible(f, read_sums(f, total_of(f, node)));
+}
+
+static size_t n_bins(const struct fit *f)
+{
+    return f->first[f->bins->columns];
+}
+
+static void fill_histogram(const struct fit *f, const struct node *node, sums *histogram)
+{
+    size_t columns = f->bins->columns;
+    memset(histogram, 0, n_bins(f) * sizeof *histogram);
+    for (size_t i = node->begin; i < node->end; i++) {
+        size_t row = f->rows[i];
+        const uint8_t *codes = f->codes + row * columns;
+        sums one = f->derivatives[row];
+        for (size_t j = 0; j < columns; j++)
+            histogram[f->first[j] + codes[j]] += one;
+    }
 }
 
 /* ---- splitting a node ---- */
 
-/* Sums up the node by code and returns which codes occur. */
-static void fill_bins(struct fit *f, struct range node, const uint8_t *codes, uint64_t occupied[4])
+struct column_search {
+    size_t n;               /* occupied bins but the last: places to cut behind */
+    double g[BINS_MAX];     /* of all rows up to there; NAN: a side would be too small */
+    double h[BINS_MAX];     /* lambda included */
+    double score[BINS_MAX]; /* of both sides */
+    uint8_t code[BINS_MAX];
+};
+
+/* Running sums over the occupied bins.  Every bin writes, an empty one is overwritten by the next. */
+static void cut_behind(const struct fit *f, const sums *bins, size_t n_codes, sums total,
+                       struct column_search *c)
 {
-    memset(occupied, 0, 4 * sizeof *occupied);
-    for (size_t i = node.begin; i < node.end; i++) {
-        size_t row = f->rows[i];
-        uint8_t code = codes[row];
-        struct sums one = {f->g[row], f->h[row], 1};
-        bool seen = occupied[code / 64] >> code % 64 & 1;
-        occupied[code / 64] |= (uint64_t)1 << code % 64;
-        f->bin[code] = seen ? add(f->bin[code], one) : one;
+    const struct newton_options *o = f->options;
+    double least_h = o->min_child_weight * (1 - ROUNDING);
+    uint32_t least_n = (uint32_t)o->boost.min_leaf;
+    sums left = {0};
+    size_t n = 0;
+    for (size_t code = 0; code < n_codes; code++) {
+        left += bins[code];
+        struct node_sums l = read_sums(f, left), r = read_sums(f, total - left);
+        bool allowed = (l.h >= least_h) & (r.h >= least_h) & (l.n >= least_n) & (r.n >= least_n);
+        c->g[n] = allowed ? l.g : NAN;
+        c->h[n] = l.h + o->lambda;
+        c->code[n] = (uint8_t)code;
+        n += bins[code][1] != 0;
+    }
+    c->n = n ? n - 1 : 0;
+}
+
+/* GL^2/(HL+lambda) + GR^2/(HR+lambda) with one division; a loop without branches, for vector units. */
+static void score_cuts(struct column_search *c, double g, double h_and_two_lambda)
+{
+    for (size_t i = 0; i < c->n; i++) {
+        double gl = c->g[i], gr = g - gl, hl = c->h[i], hr = h_and_two_lambda - hl;
+        c->score[i] = (gl * gl * hr + gr * gr * hl) / (hl * hr);
     }
 }
 
-static void consider(const struct fit *f, struct sums left, struct sums total, double parent, size_t feature,
-                     unsigned code, unsigned above, struct best_split *best)
-{
-    struct sums right = subtract(total, left);
-    if (!allowed(f, left) || !allowed(f, right)) return;
-    double sum = score(f, left) + score(f, right), gain = sum - parent;
-    if (gain <= best->gain + ROUNDING * sum) return;
-    *best =
-        (struct best_split){.gain = gain, .feature = feature, .cut = (uint8_t)code, .above = (uint8_t)above};
-}
-
-static void search_column(struct fit *f, struct range node, size_t feature, struct sums total, double parent,
+static void search_column(const struct fit *f, size_t feature, const sums *histogram, sums total,
                           struct best_split *best)
 {
-    uint64_t occupied[4];
-    struct sums left = {0};
-    fill_bins(f, node, f->bins->column[feature].codes, occupied);
-    unsigned last = BINS_MAX;
-    for (unsigned word = 0; word < 4; word++) {
-        for (uint64_t bits = occupied[word]; bits; bits &= bits - 1) {
-            unsigned code = 64 * word + (unsigned)__builtin_ctzll(bits);
-            if (last < BINS_MAX) consider(f, left, total, parent, feature, last, code, best);
-            left = add(left, f->bin[code]);
-            last = code;
-        }
+    struct column_search *c = f->search;
+    struct node_sums all = read_sums(f, total);
+    size_t n_codes = f->first[feature + 1] - f->first[feature];
+    cut_behind(f, histogram + f->first[feature], n_codes, total, c);
+    score_cuts(c, all.g, all.h + 2 * f->options->lambda);
+    for (size_t i = 0; i < c->n; i++) {
+        if (!(c->score[i] > best->sum)) continue; /* NAN is not */
+        *best = (struct best_split){.sum = c->score[i] * (1 + ROUNDING),
+                                    .feature = feature,
+                                    .cut = c->code[i],
+                                    .above = c->code[i + 1]};
     }
 }
 
-static struct sums total_of(const struct fit *f, struct range node)
+static struct best_split find_split(const struct fit *f, const struct node *node)
 {
-    struct sums total = {0};
-    for (size_t i = node.begin; i < node.end; i++)
-        total = add(total, (struct sums){f->g[f->rows[i]], f->h[f->rows[i]], 1});
-    return total;
+    sums total = total_of(f, node);
+    struct node_sums all = read_sums(f, total);
+    double least = f->options->loss == LOSS_LOGISTIC ? LEAST_LOGISTIC_GAIN : 0;
+    double parent = all.g * all.g / (all.h + f->options->lambda);
+    struct best_split best = {.sum = parent * (1 + ROUNDING) + least};
+    for (size_t j = 0; j < f->bins->columns; j++)
+        if (!f->in_use || f->in_use[j]) search_column(f, j, node->histogram, total, &best);
+    return best;
 }
 
-/* Stable, so that sums run in row order whatever the tree. */
-static size_t partition(struct fit *f, struct range node, const uint8_t *codes, uint8_t cut)
+/* Stable, so that rows stay in increasing order. */
+static size_t partition(struct fit *f, const struct node *node, const uint8_t *codes, uint8_t cut)
 {
-    size_t left = node.begin, n_right = 0;
-    for (size_t i = node.begin; i < node.end; i++) {
+    size_t left = node->begin, n_right = 0;
+    for (size_t i = node->begin; i < node->end; i++) {
         uint16_t row = f->rows[i];
-        if (codes[row] > cut)
-            f->right[n_right++] = row;
-        else
-            f->rows[left++] = row;
+        bool right = codes[row] > cut;
+        f->right[n_right] = row;
+        f->rows[left] = row;
+        n_right += right;
+        left += !right;
     }
     memcpy(f->rows + left, f->right, n_right * sizeof *f->right);
     return left;
 }
 
-/* Splits a node and its descendants; `at` counts nodes in heap order, from 0. */
-static void grow(struct fit *f, int tree, size_t at, struct range node, int depth)
+/* The smaller child is summed up into a histogram of its own, the larger takes over its parent's. */
+static void hand_down(const struct fit *f, sums *parent, struct node *small, struct node *large)
+{
+    bool small_wants = wants_splitting(f, small), large_wants = wants_splitting(f, large);
+    if (!small_wants && !large_wants) return;
+    sums *own = f->histograms + (size_t)small->depth * n_bins(f);
+    fill_histogram(f, small, own);
+    if (small_wants) small->histogram = own;
+    if (!large_wants) return;
+    for (size_t b = 0, n = n_bins(f); b < n; b++)
+        parent[b] -= own[b];
+    large->histogram = parent;
+}
+
+/* Moves the node's rows, too. */
+static void set_leaf(struct fit *f, int tree, const struct node *node)
 {
     size_t n_splits = ((size_t)1 << f->options->boost.depth) - 1;
-    struct sums total = total_of(f, node);
-    if (depth == f->options->boost.depth) {
-        double leaf = node.begin == node.end ? 0 : -total.g / (total.h + f->options->lambda);
-        f->forest->leaves[(size_t)tree * (n_splits + 1) + (at - n_splits)] = f->options->boost.rate * leaf;
+    struct node_sums total = read_sums(f, total_of(f, node));
+    double leaf = total.n ? -total.g / (total.h + f->options->lambda) * f->options->boost.rate : 0;
+    f->forest->leaves[(size_t)tree * (n_splits + 1) + (node->at - n_splits)] = leaf;
+    for (size_t i = node->begin; i < node->end; i++)
+        f->margin[f->rows[i]] += leaf;
+}
+
+/* Splits a node and its descendants. */
+static void grow(struct fit *f, int tree, const struct node *node)
+{
+    if (node->depth == f->options->boost.depth) {
+        set_leaf(f, tree, node);
         return;
     }
-    struct best_split best = {.gain = f->options->loss == LOSS_LOGISTIC ? LEAST_LOGISTIC_GAIN : 0};
-    double parent = score(f, total);
-    for (size_t j = 0; j < f->bins->columns && node.end - node.begin > 1 && !node.closed; j++)
-        if (!f->in_use || f->in_use[j]) search_column(f, node, j, total, parent, &best);
+    struct best_split best = {0};
+    if (node->histogram) best = find_split(f, node);
     uint8_t cut = FOREST_NO_SPLIT;
-    size_t middle = node.end;
+    size_t middle = node->end, n_splits = ((size_t)1 << f->options->boost.depth) - 1;
     if (best.above) {
         const struct bin_column *c = &f->bins->column[best.feature];
         cut = wni_bins_middle_cut(c, best.cut, best.above);
         middle = partition(f, node, c->codes, cut);
     }
-    f->forest->features[(size_t)tree * n_splits + at] = (uint16_t)best.feature;
-    f->forest->cuts[(size_t)tree * n_splits + at] = cut;
-    grow(f, tree, 2 * at + 1, (struct range){node.begin, middle, .closed = !best.above}, depth + 1);
-    grow(f, tree, 2 * at + 2, (struct range){middle, node.end, .closed = !best.above}, depth + 1);
+    f->forest->features[(size_t)tree * n_splits + node->at] = (uint16_t)best.feature;
+    f->forest->cuts[(size_t)tree * n_splits + node->at] = cut;
+    struct node left = {2 * node->at + 1, node->depth + 1, node->begin, middle, NULL};
+    struct node right = {2 * node->at + 2, node->depth + 1, middle, node->end, NULL};
+    bool left_is_smaller = middle - node->begin < node->end - middle;
+    struct node *small = left_is_smaller ? &left : &right, *large = left_is_smaller ? &right : &left;
+    if (best.above) hand_down(f, node->histogram, small, large);
+    grow(f, tree, small); /* first: the larger one's descendants write where its histogram is */
+    grow(f, tree, large);
+}
+
+static void grow_tree(struct fit *f, int tree)
+{
+    struct node root = {.end = f->n_rows};
+    if (wants_splitting(f, &root)) {
+        root.histogram = f->histograms;
+        fill_histogram(f, &root, root.histogram);
+    }
+    grow(f, tree, &root);
 }
 
 /* ---- boosting ---- */
 
-static void derive(struct fit *f)
+/* A power of two of which `rows` numbers up to `most` add up to less than 2^bits. */
+static double unit_for(double most, size_t rows, int bits)
 {
+    int exponent;
+    frexp(most * (double)rows, &exponent);
+    return ldexp(1, exponent - bits > -1000 ? exponent - bits : -1000);
+}
+
+/* h is at least 1 unit, so that no row is lost: an empty bin is one without h. */
+static void note(struct fit *f, size_t row, double g, double h)
+{
+    int64_t units = (int64_t)(h / f->h_unit);
+    f->derivatives[row] = (sums){(int64_t)(g / f->g_unit), (units > 0 ? units : 1) * (1 << COUNT_BITS) + 1};
+}
+
+static void derive_squared(struct fit *f)
+{
+    double most = 0;
+    for (size_t i = 0; i < f->bins->n; i++)
+        most = fmax(most, fabs(f->margin[i] - f->y[i]));
+    f->g_unit = unit_for(most, f->bins->n, G_BITS);
+    f->h_unit = unit_for(1, f->bins->n, H_BITS);
+    for (size_t i = 0; i < f->bins->n; i++)
+        note(f, i, f->margin[i] - f->y[i], 1);
+}
+
+static void derive_logistic(struct fit *f)
+{
+    f->g_unit = unit_for(1, f->bins->n, G_BITS);
+    f->h_unit = unit_for(0.25, f->bins->n, H_BITS);
     for (size_t i = 0; i < f->bins->n; i++) {
-        if (f->options->loss == LOSS_SQUARED) {
-            f->g[i] = f->margin[i] - f->y[i];
-            f->h[i] = 1;
-        } else {
-            double p = 1 / (1 + wni_exp(-f->margin[i]));
-            f->g[i] = p - f->y[i];
-            f->h[i] = fmax(p * (1 - p), 1e-16);
-        }
+        double p = 1 / (1 + wni_exp(-f->margin[i]));
+        note(f, i, p - f->y[i], p * (1 - p));
     }
 }
 
@@ -185,9 +302,9 @@ static void draw_sample(struct fit *f, struct rng *rng)
         f->rows[i] = (uint16_t)i;
     if (o->row_share < 1) {
         f->n_rows = (size_t)fmax(1, floor(o->row_share * (double)f->bins->n));
-        wni_rng_sample(rng, (uint32_t)f->bins->n, (uint32_t)f->n_rows, f->drawn);
+        wni_rng_sample(rng, (uint32_t)f->bins->n, (uint32_t)f->n_rows, f->sample);
         for (size_t i = 0; i < f->n_rows; i++)
-            f->rows[i] = (uint16_t)f->drawn[i];
+            f->rows[i] = (uint16_t)f->sample[i];
     }
     if (!f->in_use) return;
     uint32_t k = (uint32_t)fmax(1, floor(o->column_share * (double)f->bins->columns));
@@ -197,14 +314,18 @@ static void draw_sample(struct fit *f, struct rng *rng)
         f->in_use[f->drawn[i]] = 1;
 }
 
-/* Moves every row, sampled or not, by its leaf. */
-static void step(struct fit *f, int tree)
+/* Moves the rows that are not in the sample by their leaves. */
+static void move_others(struct fit *f, int tree)
 {
-    size_t n_splits = ((size_t)1 << f->forest->depth) - 1;
+    size_t n_splits = ((size_t)1 << f->forest->depth) - 1, sampled = 0;
     const uint16_t *features = f->forest->features + (size_t)tree * n_splits;
     const uint8_t *cuts = f->forest->cuts + (size_t)tree * n_splits;
     const double *leaves = f->forest->leaves + (size_t)tree * (n_splits + 1);
     for (size_t i = 0; i < f->bins->n; i++) {
+        if (sampled < f->n_rows && f->sample[sampled] == i) {
+            sampled++;
+            continue;
+        }
         size_t at = 0;
         while (at < n_splits)
             at = 2 * at + 1 + (f->bins->column[features[at]].codes[i] > cuts[at]);
@@ -225,14 +346,31 @@ static wn_status allocate(struct fit *f, struct arena *scratch)
 {
     size_t n = f->bins->n, columns = f->bins->columns;
     f->margin = arena_new(scratch, double, n);
-    f->g = arena_new(scratch, double, n);
-    f->h = arena_new(scratch, double, n);
+    f->derivatives = arena_new(scratch, sums, n);
+    f->codes = arena_new(scratch, uint8_t, n * columns);
+    f->first = arena_new(scratch, uint32_t, columns + 1);
     f->rows = arena_new(scratch, uint16_t, n);
     f->right = arena_new(scratch, uint16_t, n);
-    f->drawn = arena_new(scratch, uint32_t, n > columns ? n : columns);
+    f->sample = arena_new(scratch, uint32_t, n);
+    f->drawn = arena_new(scratch, uint32_t, columns);
+    f->search = arena_new(scratch, struct column_search, 1);
     if (f->options->boost.column_share < 1 && !(f->in_use = arena_new(scratch, uint8_t, columns)))
         return WN_ENOMEM;
-    return f->margin && f->g && f->h && f->rows && f->right && f->drawn ? WN_OK : WN_ENOMEM;
+    if (!f->margin || !f->derivatives || !f->codes || !f->first || !f->rows || !f->right || !f->sample ||
+        !f->search || !f->drawn)
+        return WN_ENOMEM;
+    for (size_t j = 0; j < columns; j++)
+        f->first[j + 1] = f->first[j] + f->bins->column[j].n_cuts + 1;
+    f->histograms = arena_new(scratch, sums, n_bins(f) * (size_t)f->options->boost.depth);
+    return f->histograms ? WN_OK : WN_ENOMEM;
+}
+
+static void transpose_codes(struct fit *f)
+{
+    size_t columns = f->bins->columns;
+    for (size_t j = 0; j < columns; j++)
+        for (size_t i = 0; i < f->bins->n; i++)
+            f->codes[i * columns + j] = f->bins->column[j].codes[i];
 }
 
 wn_status wni_newton_fit(struct forest *forest, const struct bins *bins, const double *y,
@@ -245,14 +383,18 @@ wn_status wni_newton_fit(struct forest *forest, const struct bins *bins, const d
     wn_status st = wni_forest_init(forest, options->boost.trees, options->boost.depth, keep);
     if (!st) st = allocate(f, scratch);
     if (st) return st;
+    transpose_codes(f);
     forest->start = start_value(f);
     for (size_t i = 0; i < bins->n; i++)
         f->margin[i] = forest->start;
     for (int tree = 0; tree < options->boost.trees; tree++) {
-        derive(f);
+        if (options->loss == LOSS_SQUARED)
+            derive_squared(f);
+        else
+            derive_logistic(f);
         draw_sample(f, rng);
-        grow(f, tree, 0, (struct range){.end = f->n_rows}, 0);
-        step(f, tree);
+        grow_tree(f, tree);
+        if (f->n_rows < bins->n) move_others(f, tree);
     }
     return WN_OK;
 }

@@ -9,11 +9,33 @@ run bench latency --methods rs,cqr --n 16,64 --format csv
 is 'bench latency: columns' "$(head -n 1 "$out/stdout")" 'method,space,n,seconds'
 is 'bench latency: a row for each method, space and n' "$(sed 1d "$out/stdout" | cut -d, -f1-3 | tr '\n' ' ')" \
     'rs,fcnet,16 rs,fcnet,64 rs,lcbench,16 rs,lcbench,64 cqr,fcnet,16 cqr,fcnet,64 cqr,lcbench,16 cqr,lcbench,64 '
+run bench memory --methods rs --n 16 --space fcnet --format csv
+is 'bench memory: columns' "$(head -n 1 "$out/stdout")" 'method,space,n,seconds,megabytes'
+# Promised at 10,000 trials; the cap on what is fitted is reached long before.  Sanitizers keep what is freed.
+for method in $("$winnow" methods --format csv | sed 1d | cut -d, -f1); do
+    if nm "$winnow" 2>/dev/null | grep -Eq '__(asan|tsan)_init'; then break; fi
+    run bench memory --methods "$method" --n 10000 --space fcnet --format csv
+    truth "$method: at most 200 MB at 10,000 trials" awk -F, 'NR == 2 { fine = $5 > 0 && $5 <= 200 } END { exit !fine }' "$out/stdout"
+done
 run bench fit --n 64 --space fcnet --format csv
 is 'bench fit: rows' "$(sed 1d "$out/stdout" | cut -d, -f1-3 | tr '\n' ' ')" 'quantile1,fcnet,64 quantile4,fcnet,64 '
+run bench observations --space fcnet --n 20 --format csv
+is 'bench observations: columns' "$(head -n 1 "$out/stdout")" \
+    'activation_fn_1,activation_fn_2,batch_size,dropout_1,dropout_2,init_lr,lr_schedule,n_units_1,n_units_2,value'
+truth 'bench observations: values of the space' awk -F, 'NR > 1 { rows++; if ($1 !~ /^(tanh|relu)$/ || $3 !~ /^(8|16|32|64)$/ || $10 + 0 != $10) exit 1 }
+    END { exit rows != 20 }' "$out/stdout"
+head -n 11 "$out/stdout" >"$out/first"
+run bench observations --space fcnet --n 10 --format csv
+truth 'bench observations: fewer are the first of more' cmp "$out/first" "$out/stdout"
+run bench observations --space fcnet --n 10 --seed 1 --format csv
+truth 'bench observations: another seed, others' sh -c "! cmp -s '$out/first' '$out/stdout'"
+run bench observations --n 10
+says 'bench observations: no space' stderr '--space is missing'
+run bench observations --space fcnet
+says 'bench observations: one number' stderr '--n takes one number'
 run bench speed
 is 'an unknown measurement: exit code 2' "$code" 2
-says 'and the known ones' stderr "unknown measurement 'speed'; there are history, latency and fit"
+says 'and the known ones' stderr "unknown measurement 'speed'; there are history, latency, memory, fit and observations"
 run bench latency --n 16,x
 says 'a bad list' stderr "--n: expected whole numbers from 1, separated by commas, got 'x'"
 

@@ -51,6 +51,7 @@ static inline const char *brisk_options(const char *searcher)
     static const struct {
         const char *searcher, *options;
     } brisk[] = {
+        {"bore", "searcher.trees=4 searcher.depth=3 searcher.candidates=30 "},
         {"qr", "searcher.trees=4 searcher.candidates=30 "},
         {"cqr", "searcher.trees=4 searcher.candidates=30 searcher.threshold=10 "},
     };

@@ -3,149 +3,10 @@
  * The long way draws what the searcher draws, in the order the method says: the subset that is fitted, the
  * hold-out, the candidates, their levels.  Then it fits with the public functions of src/surrogate, predicts
  * every candidate at every level one by one, and takes the first of the lowest. */
-#include "tests/check.h"
+#include "tests/unit/search_world.h"
 
-#include "core/encode.h"
-#include "core/streams.h"
 #include "num/stats.h"
-#include "search/search.h"
 #include "surrogate/quantile.h"
-
-enum { PARAMS_MAX = 8, WIDTH_MAX = 32, TRIALS_MAX = 400, CANDIDATES_MAX = 3000 };
-
-/* ---- a study without a tuner ---- */
-
-struct world {
-    struct space space;
-    struct history history;
-    struct search_env env;
-    struct searcher searcher;
-};
-
-static void open_world(struct world *w, void (*make)(struct space *), const char *searcher,
-                       const char *options, uint64_t seed)
-{
-    struct err err = {0};
-    *w = (struct world){0};
-    make(&w->space);
-    w->env = (struct search_env){.space = &w->space, .seed = seed};
-    CHECK_OK(wni_history_init(&w->history, &w->space, &err), err);
-    CHECK_OK(wni_searcher_open(&w->searcher, wni_searcher_find(searcher, NULL), options, &w->env, &err), err);
-}
-
-static void close_world(struct world *w)
-{
-    wni_searcher_release(&w->searcher);
-    wni_history_release(&w->history);
-    wni_space_release(&w->space);
-}
-
-static void happen(struct world *w, struct event e)
-{
-    struct err err = {0};
-    CHECK_OK(wni_history_check(&w->history, &e, &err), err);
-    CHECK_OK(wni_history_reserve(&w->history, &e, &err), err);
-    wni_history_append(&w->history, &e);
-}
-
-static uint32_t ask(struct world *w, const double *config)
-{
-    uint32_t trial = (uint32_t)w->history.n_trials;
-    happen(w,
-           (struct event){.kind = EVENT_ASK, .trial = trial, .config = config, .saw = w->history.n_events});
-    return trial;
-}
-
-static void report(struct world *w, uint32_t trial, double value)
-{
-    happen(w, (struct event){.kind = EVENT_REPORT, .trial = trial, .resource = 1, .value = value});
-}
-
-static void finish(struct world *w, uint32_t trial, wn_state state)
-{
-    happen(w, (struct event){.kind = EVENT_FINISH, .trial = trial, .state = state});
-}
-
-static void complete(struct world *w, const double *config, double value)
-{
-    uint32_t trial = ask(w, config);
-    report(w, trial, value);
-    finish(w, trial, WN_COMPLETE);
-}
-
-static wn_status suggest(struct world *w, double *config)
-{
-    struct err err = {0};
-    return w->searcher.ops->suggest(w->searcher.self, &w->history, (uint32_t)w->history.n_trials, config,
-                                    &err);
-}
-
-/* ---- spaces and what is to be minimised ---- */
-
-static void add(struct space *space, struct param_decl decl)
-{
-    struct err err = {0};
-    CHECK_OK(wni_space_add(space, &decl, &err), err);
-}
-
-static const char *const words[] = {"adam", "sgd", "lamb"};
-
-/* 4 x 5 x 3 x 2 = 120 configurations. */
-static void small_space(struct space *space)
-{
-    wni_space_init(space);
-    add(space, (struct param_decl){.name = "a", .kind = PARAM_INT, .min = 1, .max = 4});
-    add(space, (struct param_decl){.name = "b",
-                                   .kind = PARAM_ORDINAL,
-                                   .labels = (const char *const[]){"1", "2", "4", "8", "16"},
-                                   .n_labels = 5});
-    add(space, (struct param_decl){.name = "c", .kind = PARAM_CATEGORICAL, .labels = words, .n_labels = 3});
-    add(space, (struct param_decl){.name = "d", .kind = PARAM_BOOL});
-}
-
-static void endless_space(struct space *space)
-{
-    wni_space_init(space);
-    add(space,
-        (struct param_decl){.name = "rate", .kind = PARAM_FLOAT, .scale = WN_LOG, .min = 1e-5, .max = 0.1});
-    add(space, (struct param_decl){.name = "share", .kind = PARAM_FLOAT, .min = 0, .max = 1});
-    add(space,
-        (struct param_decl){.name = "kind", .kind = PARAM_CATEGORICAL, .labels = words, .n_labels = 3});
-}
-
-static void constant_space(struct space *space)
-{
-    wni_space_init(space);
-    add(space, (struct param_decl){.name = "k", .kind = PARAM_CONSTANT, .labels = words, .n_labels = 1});
-}
-
-/* Finite, but more configurations than any test draws. */
-static void large_space(struct space *space)
-{
-    wni_space_init(space);
-    add(space, (struct param_decl){.name = "a", .kind = PARAM_INT, .min = 0, .max = 999});
-    add(space, (struct param_decl){.name = "b", .kind = PARAM_INT, .min = 0, .max = 999});
-}
-
-static double value_of(const struct space *space, const double *config, struct rng *rng)
-{
-    double row[WIDTH_MAX], sum = 0;
-    wni_encode_unit(space, config, row);
-    for (size_t i = 0; i < space->unit_width; i++)
-        sum += (row[i] - 0.3) * (row[i] - 0.3) * (double)(i + 1);
-    return sum + 0.05 * wni_rng_normal(rng);
-}
-
-/* Observes n different configurations. */
-static void observe_random(struct world *w, size_t n, uint64_t seed)
-{
-    struct rng rng = wni_rng_stream(seed, 0, 50);
-    while (w->history.n_trials < n) {
-        double config[PARAMS_MAX];
-        wni_config_sample(&w->space, &rng, config);
-        if (!wni_history_seen(&w->history, config)) complete(w, config, value_of(&w->space, config, &rng));
-    }
-}
 
 /* ---- the long way ---- */
 
@@ -203,25 +64,6 @@ static void normal_scores(double *y, size_t n)
     }
 }
 
-/* All unseen configurations when there are no more than candidates, else so many draws without those seen. */
-static size_t list_candidates(const struct world *w, const struct method *m, struct rng *rng, double *configs)
-{
-    const struct space *space = &w->space;
-    size_t n = 0;
-    bool all =
-        !m->duplicates && space->size && space->size - w->history.n_distinct <= (uint64_t)m->candidates;
-    for (uint64_t i = 0; i < (all ? space->size : (uint64_t)m->candidates); i++) {
-        double config[PARAMS_MAX];
-        if (all)
-            wni_config_at(space, i, config);
-        else
-            wni_config_sample(space, rng, config);
-        if (wni_history_seen(&w->history, config) && !m->duplicates) continue;
-        memcpy(configs + n++ * space->n, config, space->n * sizeof *config);
-    }
-    return n;
-}
-
 static double predict_one(const struct quantile_model *model, const struct space *space, const double *config,
                           size_t level)
 {
@@ -252,7 +94,7 @@ static void expected_proposal(const struct world *w, const struct method *m, dou
     size_t n = gather(w, m, &rng, x, y);
     if (m->normalize) normal_scores(y, n);
     CHECK_INT(wni_quantile_fit(&model, x, y, n, space->tree_width, &o, &rng), WN_OK);
-    size_t n_candidates = list_candidates(w, m, &rng, configs), winner = 0;
+    size_t n_candidates = list_candidates(w, m->candidates, m->duplicates, &rng, configs), winner = 0;
     double best = INFINITY;
     for (size_t i = 0; i < n_candidates; i++) {
         size_t level = (size_t)wni_rng_below(&rng, (uint64_t)m->levels);
@@ -263,28 +105,12 @@ static void expected_proposal(const struct world *w, const struct method *m, dou
     wni_quantile_release(&model);
 }
 
-static void check_config(const struct world *w, const double *got, const double *expected, const char *about)
-{
-    for (size_t i = 0; i < w->space.n; i++)
-        CHECK(check_same_double(got[i], expected[i]), "%s, trial %zu: '%s' is %.17g, expected %.17g", about,
-              w->history.n_trials, w->space.params[i].name, got[i], expected[i]);
-}
-
 static void check_proposal(struct world *w, const struct method *m, const char *about)
 {
     double got[PARAMS_MAX], expected[PARAMS_MAX];
     CHECK_INT(suggest(w, got), WN_OK);
     expected_proposal(w, m, expected);
     check_config(w, got, expected, about);
-}
-
-/* Whether the proposal is the one that random search makes. */
-static bool is_random(struct world *w)
-{
-    double got[PARAMS_MAX], random[PARAMS_MAX];
-    CHECK_INT(suggest(w, got), WN_OK);
-    CHECK_INT(wni_search_random(&w->env, &w->history, (uint32_t)w->history.n_trials, random), WN_OK);
-    return wni_config_equal(&w->space, got, random);
 }
 
 /* ---- the first trials ---- */
