@@ -54,9 +54,14 @@ void wni_density_release(struct density *s)
     s->rows = NULL;
 }
 
+static size_t least_good(const struct density *s)
+{
+    return (size_t)fmax(2, ceil(s->least * (double)(s->d + 1)));
+}
+
 size_t wni_density_enough(const struct density *s)
 {
-    return 2 * (s->d + 1);
+    return 2 * least_good(s);
 }
 
 /* ---- rows ---- */
@@ -107,7 +112,7 @@ struct sides {
 
 static size_t good_count(const struct density *s, size_t n)
 {
-    size_t share = (size_t)(s->share * (double)n), least = s->d + 1;
+    size_t share = (size_t)(s->share * (double)n), least = least_good(s);
     size_t k = share > least ? share : least;
     return k < n ? k : n - 1;
 }
@@ -150,14 +155,11 @@ static bool has_failed(const struct trial *t)
     return t->broken || t->state == WN_FAILED || t->state == WN_TIMEOUT;
 }
 
-/* Configurations that break a run are bad ones.  So are, while others wait for them, those under way: the
- * next worker should look elsewhere. */
-static void add_valueless(const struct density *s, const struct history *h, struct side *bad)
+/* Configurations that break a run are bad ones. */
+static void add_failed(const struct history *h, struct side *bad)
 {
     for (uint32_t t = 0; t < h->n_trials; t++)
-        if (has_failed(&h->trials[t]) ||
-            (s->pending && h->trials[t].state == WN_RUNNING && !h->trials[t].n_reports))
-            bad->trials[bad->n++] = t;
+        if (has_failed(&h->trials[t])) bad->trials[bad->n++] = t;
 }
 
 static wn_status fit_side(struct density *s, struct side *side)
@@ -180,7 +182,7 @@ static wn_status fit(struct density *s, const struct history *h, const uint32_t 
     sides->bad.trials = arena_new(&s->arena, uint32_t, n + h->n_trials);
     if (!sides->good.trials || !sides->bad.trials || encode_trials(s, h)) return WN_ENOMEM;
     if (split(s, trials, values, n, n_good, sides)) return WN_ENOMEM;
-    add_valueless(s, h, &sides->bad);
+    add_failed(h, &sides->bad);
     if (thin(s, (size_t)s->max_fit - n_good, rng, &sides->bad)) return WN_ENOMEM;
     return fit_side(s, &sides->good) || fit_side(s, &sides->bad) ? WN_ENOMEM : WN_OK;
 }
@@ -220,21 +222,6 @@ static wn_status draw_candidates(struct density *s, const struct history *h, con
     return WN_OK;
 }
 
-/* The uniform density: 1 on the unit interval, 1/count in a discrete column. */
-static double uniform_density(const struct density *s)
-{
-    double product = 1;
-    for (size_t j = 0; j < s->d; j++)
-        if (s->columns[j].kind != KDE_CONTINUOUS) product /= (double)s->columns[j].count;
-    return product;
-}
-
-static double with_prior(const struct density *s, const struct side *side, double uniform, double density)
-{
-    double n = (double)side->n;
-    return fmax((n * density + s->prior * uniform) / (n + s->prior), TINY);
-}
-
 /* The first of the largest ratios. */
 static wn_status choose(struct density *s, const struct sides *sides, const struct candidates *c,
                         size_t *winner)
@@ -243,10 +230,9 @@ static wn_status choose(struct density *s, const struct sides *sides, const stru
     if (!good || !bad || wni_kde_density(&sides->good.kde, c->rows, c->n, good, &s->arena) ||
         wni_kde_density(&sides->bad.kde, c->rows, c->n, bad, &s->arena))
         return WN_ENOMEM;
-    double uniform = uniform_density(s), best = -INFINITY;
+    double best = -INFINITY;
     for (size_t i = 0; i < c->n; i++) {
-        double ratio =
-            with_prior(s, &sides->good, uniform, good[i]) / with_prior(s, &sides->bad, uniform, bad[i]);
+        double ratio = fmax(good[i], TINY) / fmax(bad[i], TINY);
         if (!(ratio > best)) continue;
         best = ratio;
         *winner = i;

@@ -5,8 +5,8 @@
  * multivariate densities of Falkner, Klein, Hutter ("BOHB: Robust and Efficient Hyperparameter Optimization
  * at Scale", ICML 2018):
  *
- *   - the best max(d + 1, share) of the observations are good, the others bad; d counts parameters that have
- *     more than one value;
+ *   - the best `share` of the observations are good, the others bad, and so are trials that failed; the good
+ *     are at least `least` (d + 1), where d counts parameters that have more than one value;
  *   - each side gets a density (surrogate/kde.h) on the unit scale, logarithmic where declared so;
  *   - candidates are drawn from the kernels around good ones, widened; the one with the largest ratio of good
  *     to bad density is proposed; one proposal in ten is random.
@@ -25,9 +25,8 @@ enum { DENSITY_ORDERED_MAX = 32 };
 
 struct density {
     /* options */
-    double share, floor, widen, random, prior;
+    double share, least, floor, widen, random;
     int candidates, max_fit;
-    bool pending;
     /* of the space */
     const struct search_env *env;
     struct arena keep;
@@ -43,20 +42,20 @@ struct density {
 /* For a state that begins with a struct density. */
 #define DENSITY_OPTIONS                                                                                      \
     OPT_REAL(struct density, share, 0.15, 0.001, 0.9, "share of the observed trials that is good"),          \
+        OPT_REAL(struct density, least, 0.5, 0.01, 10,                                                       \
+                 "good trials at least, times parameters + 1; the model begins with twice as many trials"),  \
         OPT_INT(struct density, candidates, 64, 1, 100000, "candidates scored for each suggestion"),         \
         OPT_REAL(struct density, floor, 0.1, 0.001, 1, "smallest bandwidth, on the unit scale"),             \
         OPT_REAL(struct density, widen, 3, 0.01, 100,                                                        \
                  "candidates are drawn with bandwidths this much larger"),                                   \
         OPT_REAL(struct density, random, 0.1, 0, 1, "share of random suggestions"),                          \
-        OPT_REAL(struct density, prior, 0, 0, 1000, "weight of a uniform density in both, in observations"), \
-        OPT_BOOL(struct density, pending, false, "count trials that have no value yet as bad"),              \
         OPT_INT(struct density, max_fit, 1000, 8, 1000000,                                                   \
-                "observations fitted at most: the best are kept, the others are drawn")
+                "observations fitted at most: the best are kept, of the others a random subset")
 
 wn_status wni_density_init(struct density *s, const struct search_env *env, struct err *err);
 void wni_density_release(struct density *s);
 
-/* Observations that make both sides large enough: 2 (d + 1). */
+/* Observations that the model begins with: twice the least number of good ones. */
 size_t wni_density_enough(const struct density *s);
 
 /* A configuration for `trial`, learned from the values of some trials; random when they are too few. */
