@@ -51,6 +51,8 @@ static inline const char *brisk_options(const char *searcher)
     static const struct {
         const char *searcher, *options;
     } brisk[] = {
+        {"tpe", "searcher.candidates=8 "},
+        {"bohb", "searcher.candidates=8 "},
         {"qr", "searcher.trees=4 searcher.candidates=30 "},
         {"cqr", "searcher.trees=4 searcher.candidates=30 searcher.threshold=10 "},
     };
