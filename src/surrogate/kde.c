@@ -9,6 +9,7 @@
 #include "num/order.h"
 #include "num/portable.h"
 #include "num/stats.h"
+#include "surrogate/forest.h"
 
 #include <assert.h>
 #include <math.h>
@@ -17,34 +18,7 @@
 #define SQRT_HALF 0x1.6a09e667f3bcdp-1
 #define SQRT_TAU  0x1.40d931ff62706p+1 /* sqrt(2 pi) */
 
-enum { LANES = 8 };
-typedef double lanes __attribute__((vector_size(LANES * sizeof(double))));
-typedef int64_t bits __attribute__((vector_size(LANES * sizeof(int64_t))));
-
-static lanes all(double x)
-{
-    return (lanes){x, x, x, x, x, x, x, x};
-}
-
-/* ---- exponential ---- */
-
-/* e^x for x <= 0, relative error below 1e-14; e^-700 below that.  x = n ln 2 + r, |r| < 0.35; the Taylor
- * polynomial of degree 12 leaves 0.35^13 / 13! = 2e-16.  Plain arithmetic: the same bits everywhere. */
-static lanes exp_lanes(lanes x)
-{
-    static const double taylor[] = {
-        1.0 / 479001600, 1.0 / 39916800, 1.0 / 3628800, 1.0 / 362880, 1.0 / 40320, 1.0 / 5040, 1.0 / 720,
-        1.0 / 120,       1.0 / 24,       1.0 / 6,       0.5,          1,           1};
-    bits low = x < -700;
-    x = (lanes)(((bits)x & ~low) | ((bits)all(-700) & low));
-    lanes shifted = x * 0x1.71547652b82fep+0 + 0x1.8p52; /* low bits hold the nearest integer to x / ln 2 */
-    lanes n = shifted - 0x1.8p52;
-    lanes r = (x - n * 0x1.62e42fefap-1) - n * 0x1.cf79abc9e3b3ap-40;
-    lanes p = all(taylor[0]);
-    for (size_t i = 1; i < sizeof taylor / sizeof *taylor; i++)
-        p = p * r + taylor[i];
-    return (lanes)((bits)p + ((bits)shifted << 52)); /* adds n to the exponent */
-}
+enum { LANES = 8, ALIGNMENT = LANES * sizeof(double) };
 
 /* ---- bandwidths ---- */
 
@@ -101,6 +75,25 @@ void wni_kde_bandwidths(const struct kde_column *columns, size_t width, const do
     }
 }
 
+/* ---- discrete kernels ---- */
+
+/* Of an ordered column, two different values: `slope` is log h. */
+static double ordered_kernel(const struct kde_column *c, double h, double slope, size_t v, size_t x)
+{
+    return 0.5 * (1 - h) * wni_exp(fabs(c->at[v] - c->at[x]) * slope);
+}
+
+/* Each value against each: count rows of count. */
+static void fill_pairs(const struct kde_column *c, double h, double *pairs)
+{
+    double slope = wni_log(h);
+    for (size_t v = 0; v < c->count; v++) {
+        pairs[v * c->count + v] = 1 - h;
+        for (size_t x = 0; x < v; x++)
+            pairs[v * c->count + x] = pairs[x * c->count + v] = ordered_kernel(c, h, slope, v, x);
+    }
+}
+
 /* ---- fit ---- */
 
 static void fill_numbers(struct kde *k, const double *rows)
@@ -109,6 +102,18 @@ static void fill_numbers(struct kde *k, const double *rows)
     for (size_t i = 0; i < k->n; i++)
         for (size_t j = 0, c = 0; j < k->width; j++)
             if (k->columns[j].kind == KDE_CONTINUOUS) *out++ = rows[i * k->width + j] * k->inverses[c++];
+}
+
+static bool make_pairs(struct kde *k, struct arena *arena)
+{
+    for (size_t j = 0; j < k->width; j++) {
+        const struct kde_column *c = &k->columns[j];
+        if (c->kind != KDE_ORDERED) continue;
+        k->pairs[j] = arena_new(arena, double, c->count * c->count);
+        if (!k->pairs[j]) return false;
+        fill_pairs(c, k->bandwidths[j], k->pairs[j]);
+    }
+    return true;
 }
 
 static void fill_codes(struct kde *k, const double *rows)
@@ -130,7 +135,8 @@ wn_status wni_kde_fit(struct kde *k, const struct kde_column *columns, size_t wi
     assert(n > 0);
     *k = (struct kde){.columns = columns, .width = width, .n = n, .bandwidths = bandwidths};
     k->inverses = arena_new(arena, double, width);
-    if (!k->inverses) return WN_ENOMEM;
+    k->pairs = arena_new(arena, double *, width);
+    if (!k->inverses || !k->pairs || !make_pairs(k, arena)) return WN_ENOMEM;
     k->weight = 1 / (double)n;
     for (size_t j = 0; j < width; j++) {
         if (columns[j].kind == KDE_CONTINUOUS) {
@@ -151,63 +157,86 @@ wn_status wni_kde_fit(struct kde *k, const struct kde_column *columns, size_t wi
 
 /* ---- density ---- */
 
-/* The kernel of a discrete column: center v, point at value x. */
-static double discrete_kernel(const struct kde_column *c, double h, size_t v, size_t x)
-{
-    if (v == x) return 1 - h;
-    if (c->kind == KDE_UNORDERED) return h / (double)(c->count - 1);
-    return 0.5 * (1 - h) * wni_exp(fabs(c->at[v] - c->at[x]) * wni_log(h));
-}
-
 /* What one block of points needs: scaled numbers, and the tables. */
 struct block {
-    lanes *numbers; /* n_numbers */
-    lanes *tables;  /* table_count */
+    double *numbers; /* LANES for each continuous column */
+    double *tables;  /* LANES for each row of the tables */
 };
 
+/* One lane of a discrete column's table: the kernel of each value, seen from value x. */
+static void load_lane(const struct kde *k, size_t j, size_t x, size_t lane, double *table)
+{
+    const struct kde_column *c = &k->columns[j];
+    double h = k->bandwidths[j];
+    for (size_t v = 0; v < c->count; v++)
+        if (c->kind == KDE_ORDERED)
+            table[v * LANES + lane] = k->pairs[j][x * c->count + v];
+        else
+            table[v * LANES + lane] = v == x ? 1 - h : h / (double)(c->count - 1);
+}
+
+/* Lanes beyond the last of n rows repeat the first. */
 static void load_block(const struct kde *k, const double *rows, size_t n, struct block *b)
 {
-    size_t number = 0, first = 0;
-    for (size_t j = 0; j < k->width; j++) {
-        const struct kde_column *c = &k->columns[j];
-        if (c->kind == KDE_CONTINUOUS) {
-            for (size_t l = 0; l < LANES; l++)
-                b->numbers[number][l] = rows[(l < n ? l : 0) * k->width + j] * k->inverses[number];
-            number++;
-            continue;
+    for (size_t lane = 0; lane < LANES; lane++) {
+        const double *row = rows + (lane < n ? lane : 0) * k->width;
+        size_t number = 0;
+        double *table = b->tables;
+        for (size_t j = 0; j < k->width; j++) {
+            if (k->columns[j].kind == KDE_CONTINUOUS) {
+                b->numbers[number * LANES + lane] = row[j] * k->inverses[number];
+                number++;
+            } else {
+                load_lane(k, j, (size_t)row[j], lane, table);
+                table += k->columns[j].count * LANES;
+            }
         }
-        for (size_t v = 0; v < c->count; v++)
-            for (size_t l = 0; l < LANES; l++)
-                b->tables[first + v][l] =
-                    discrete_kernel(c, k->bandwidths[j], v, (size_t)rows[(l < n ? l : 0) * k->width + j]);
-        first += c->count;
     }
 }
 
-static lanes sum_block(const struct kde *k, const struct block *b)
+#define KERNEL(name) name##_plain
+#define KERNEL_TARGET
+#define KERNEL_BYTES 16
+#include "surrogate/kde_kernel.inc"
+#undef KERNEL
+#undef KERNEL_TARGET
+#undef KERNEL_BYTES
+
+#if defined(__x86_64__)
+#define KERNEL(name)  name##_avx2
+#define KERNEL_TARGET __attribute__((target("avx2")))
+#define KERNEL_BYTES  32
+#include "surrogate/kde_kernel.inc"
+#undef KERNEL
+#undef KERNEL_TARGET
+#undef KERNEL_BYTES
+
+#define KERNEL(name)  name##_avx512
+#define KERNEL_TARGET __attribute__((target("avx512f,avx512bw,avx512vl")))
+#define KERNEL_BYTES  64
+#include "surrogate/kde_kernel.inc"
+#undef KERNEL
+#undef KERNEL_TARGET
+#undef KERNEL_BYTES
+#endif
+
+static void sum_block(enum simd simd, const struct kde *k, const struct block *b, double *sums)
 {
-    const double *numbers = k->numbers;
-    const uint32_t *codes = k->codes;
-    lanes sum = all(0);
-    for (size_t i = 0; i < k->n; i++, numbers += k->n_numbers, codes += k->n_codes) {
-        lanes product = all(1), power = all(0);
-        for (size_t j = 0; j < k->n_codes; j++)
-            product *= b->tables[codes[j]];
-        for (size_t j = 0; j < k->n_numbers; j++) {
-            lanes d = b->numbers[j] - numbers[j];
-            power -= d * d;
-        }
-        if (k->n_numbers) product *= exp_lanes(power);
-        sum += product;
-    }
-    return sum;
+#if defined(__x86_64__)
+    if (simd == SIMD_AVX512)
+        sum_block_avx512(k, b, sums);
+    else if (simd == SIMD_AVX2)
+        sum_block_avx2(k, b, sums);
+    else
+#endif
+        sum_block_plain(k, b, sums);
 }
 
-/* The arena's blocks are aligned for every scalar type; vectors want more. */
-static lanes *new_lanes(struct arena *arena, size_t n)
+/* Room for n rows of LANES.  The arena's blocks are aligned for every scalar type; vectors want more. */
+static double *new_lanes(struct arena *arena, size_t n)
 {
-    char *room = wni_arena_alloc(arena, n + 1, sizeof(lanes));
-    return room ? (lanes *)(void *)(room + (sizeof(lanes) - (uintptr_t)room % sizeof(lanes))) : NULL;
+    char *room = wni_arena_alloc(arena, n + 1, ALIGNMENT);
+    return room ? (double *)(void *)(room + (ALIGNMENT - (uintptr_t)room % ALIGNMENT)) : NULL;
 }
 
 wn_status wni_kde_density(const struct kde *k, const double *rows, size_t m, double *densities,
@@ -215,12 +244,14 @@ wn_status wni_kde_density(const struct kde *k, const double *rows, size_t m, dou
 {
     struct block b = {.numbers = new_lanes(arena, k->n_numbers), .tables = new_lanes(arena, k->table_count)};
     if (!b.numbers || !b.tables) return WN_ENOMEM;
+    enum simd simd = wni_simd_pick();
     for (size_t first = 0; first < m; first += LANES) {
         size_t n = m - first < LANES ? m - first : LANES;
         load_block(k, rows + first * k->width, n, &b);
-        lanes sum = sum_block(k, &b);
+        double sums[LANES];
+        sum_block(simd, k, &b, sums);
         for (size_t l = 0; l < n; l++)
-            densities[first + l] = sum[l] * k->weight;
+            densities[first + l] = sums[l] * k->weight;
     }
     return WN_OK;
 }
@@ -237,12 +268,12 @@ static double draw_truncated(double center, double h, struct rng *rng)
 
 static double draw_ordered(const struct kde_column *c, double h, size_t center, struct rng *rng)
 {
-    double total = 0;
+    double slope = wni_log(h), total = 1 - h;
     for (size_t v = 0; v < c->count; v++)
-        total += discrete_kernel(c, h, center, v);
+        if (v != center) total += ordered_kernel(c, h, slope, center, v);
     double u = wni_rng_uniform(rng) * total;
     for (size_t v = 0; v + 1 < c->count; v++)
-        if ((u -= discrete_kernel(c, h, center, v)) < 0) return (double)v;
+        if ((u -= v == center ? 1 - h : ordered_kernel(c, h, slope, center, v)) < 0) return (double)v;
     return (double)(c->count - 1);
 }
 

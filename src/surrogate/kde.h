@@ -38,6 +38,7 @@ struct kde {
     const double *bandwidths;
     double weight; /* of one observation: 1 / (n * product of h sqrt(2 pi) over continuous columns) */
     size_t n_numbers, n_codes;
+    double **pairs;       /* by column, where ordered: the kernel of each value at each */
     double *inverses;     /* by continuous column: 1 / (h sqrt 2) */
     double *numbers;      /* n rows of n_numbers: x / (h sqrt 2) */
     uint32_t *codes;      /* n rows of n_codes: rows of the tables of all discrete columns together */
