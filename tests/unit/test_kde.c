@@ -3,6 +3,7 @@
 #include "tests/check.h"
 
 #include "num/stats.h"
+#include "surrogate/forest.h"
 #include "surrogate/kde.h"
 #include "tests/golden.h"
 
@@ -154,6 +155,25 @@ static void points_do_not_disturb_each_other(void **state)
     }
 }
 
+static void every_instruction_set_gives_the_same_bits(void **state)
+{
+    (void)state;
+    static struct set s;
+    static double best[ROWS_MAX], other[ROWS_MAX];
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        make_set(&s, seed);
+        unsetenv("WINNOW_SIMD");
+        densities(&s, best);
+        for (enum simd simd = SIMD_NONE; simd <= SIMD_AVX512; simd++) {
+            setenv("WINNOW_SIMD", wni_simd_name(simd), 1);
+            densities(&s, other);
+            for (size_t i = 0; i < s.m; i++)
+                CHECK_DOUBLE(other[i], best[i]);
+        }
+        unsetenv("WINNOW_SIMD");
+    }
+}
+
 /* 40 bandwidths from everything, in ten columns: nothing is left, and nothing breaks. */
 static void far_points_have_no_density(void **state)
 {
@@ -286,6 +306,7 @@ int main(void)
         cmocka_unit_test(agrees_with_statsmodels),
         cmocka_unit_test(agrees_with_the_formulas),
         cmocka_unit_test(points_do_not_disturb_each_other),
+        cmocka_unit_test(every_instruction_set_gives_the_same_bits),
         cmocka_unit_test(far_points_have_no_density),
         cmocka_unit_test(bandwidths_of_categories_ignore_their_numbering),
         cmocka_unit_test(bandwidths_stay_within_bounds),
