@@ -1,7 +1,7 @@
 /* asha.c -- asynchronous successive halving (Li, Jamieson, Rostamizadeh, Gonina, Ben-Tzur, Hardt, Recht,
  * Talwalkar: "A System for Massively Parallel Hyperparameter Tuning", MLSys 2020), and Hyperband over it.
  *
- * Trials are compared where they meet: at rungs of resource r_min eta^k (levels.h).  Nobody waits.
+ * Trials are compared where they meet: at rungs of resource r_min eta^k (core/levels.h).  Nobody waits.
  *
  *   stopping    A trial that reaches a rung is added to it and goes on if its value is at most the quantile
  *               of the rung's values at the share that fits through, r_k / r_{k+1}.  Ties go on, so does the
@@ -28,7 +28,6 @@
 
 #include "base/mem.h"
 #include "core/streams.h"
-#include "sched/levels.h"
 #include "sched/rungs.h"
 
 #include <assert.h>
@@ -105,7 +104,7 @@ static wn_status init(void *self, const struct sched_env *env, struct err *err)
 {
     struct asha *a = self;
     a->env = env;
-    wn_status st = wni_levels_init(&a->levels, env, a->eta, err);
+    wn_status st = wni_levels_init(&a->levels, env->min_resource, env->max_resource, a->eta, err);
     if (st) return st;
     a->n_brackets = (size_t)a->brackets < a->levels.n ? (size_t)a->brackets : a->levels.n;
     if (!a->n_brackets) a->n_brackets = 1;
@@ -275,6 +274,11 @@ static struct job next(const void *self, const struct history *h)
     return (struct job){.kind = JOB_NEW};
 }
 
+static const struct levels *levels(const void *self)
+{
+    return &((const struct asha *)self)->levels;
+}
+
 const struct scheduler_ops wni_scheduler_asha = {
     .name = "asha",
     .summary = "asynchronous successive halving, stopping or promotion, with Hyperband brackets",
@@ -285,5 +289,6 @@ const struct scheduler_ops wni_scheduler_asha = {
     .reserve = reserve,
     .observe = observe,
     .next = next,
+    .levels = levels,
     .release = release,
 };

@@ -60,3 +60,8 @@ void wni_scheduler_release(struct scheduler *s)
     free(s->self);
     *s = (struct scheduler){0};
 }
+
+const struct levels *wni_scheduler_levels(const struct scheduler *s)
+{
+    return s->self && s->ops->levels ? s->ops->levels(s->self) : NULL;
+}

@@ -9,6 +9,7 @@
 
 #include "base/opts.h"
 #include "core/history.h"
+#include "core/levels.h"
 
 struct sched_env {
     uint64_t seed;
@@ -45,6 +46,8 @@ struct scheduler_ops {
     /* What a free worker should do.  Changes nothing: the answer comes back as an ASK or RESUME event if it
      * is taken, and may also be dropped.  NULL: always JOB_NEW. */
     struct job (*next)(const void *self, const struct history *h);
+    /* Where it compares trials; lives as long as the scheduler.  NULL: at no particular resources. */
+    const struct levels *(*levels)(const void *self);
     void (*release)(void *self); /* NULL: nothing to free */
 };
 
@@ -62,5 +65,8 @@ const struct scheduler_ops *wni_scheduler_find(const char *name,
 wn_status wni_scheduler_open(struct scheduler *s, const struct scheduler_ops *ops, const char *options,
                              const struct sched_env *env, struct err *err);
 void wni_scheduler_release(struct scheduler *s);
+
+/* NULL: there are none, or the scheduler is not open. */
+const struct levels *wni_scheduler_levels(const struct scheduler *s);
 
 #endif

@@ -2,7 +2,7 @@
  * DeSalvo, Rostamizadeh, Talwalkar, JMLR 2018).
  *
  * A bracket is a tournament: eta^K trials run to r_min, and when the last of them has arrived the best 1/eta
- * go on to the next rung, and so on up to r_max (levels.h; K rungs).  For r_min 1, r_max 9, eta 3:
+ * go on to the next rung, and so on up to r_max (core/levels.h; K rungs).  For r_min 1, r_max 9, eta 3:
  *
  *     9 trials to 1  ->  best 3 to 3  ->  best 1 to 9
  *
@@ -22,7 +22,6 @@
 
 #include "base/mem.h"
 #include "num/order.h"
-#include "sched/levels.h"
 
 #include <assert.h>
 #include <math.h>
@@ -90,7 +89,7 @@ static wn_status init(void *self, const struct sched_env *env, struct err *err)
     struct sync *s = self;
     s->env = env;
     s->first = s->last = TRIAL_NONE;
-    wn_status st = wni_levels_init(&s->levels, env, s->eta, err);
+    wn_status st = wni_levels_init(&s->levels, env->min_resource, env->max_resource, s->eta, err);
     if (st) return st;
     s->n_kinds = (size_t)s->brackets <= s->levels.n ? (size_t)s->brackets : s->levels.n + 1;
     for (size_t b = 0; b < s->n_kinds; b++) {
@@ -303,6 +302,11 @@ static struct job next(const void *self, const struct history *h)
     return (struct job){.kind = JOB_RESUME, .trial = s->first};
 }
 
+static const struct levels *levels(const void *self)
+{
+    return &((const struct sync *)self)->levels;
+}
+
 const struct scheduler_ops wni_scheduler_sync = {
     .name = "sync",
     .summary = "synchronous successive halving, with Hyperband brackets",
@@ -313,5 +317,6 @@ const struct scheduler_ops wni_scheduler_sync = {
     .reserve = reserve,
     .observe = observe,
     .next = next,
+    .levels = levels,
     .release = release,
 };

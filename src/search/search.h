@@ -9,6 +9,7 @@
 
 #include "base/opts.h"
 #include "core/history.h"
+#include "core/levels.h"
 #include "core/space.h"
 
 struct search_env {
@@ -17,6 +18,9 @@ struct search_env {
     /* Multi-fidelity: the observation of a trial is its last reported value, whatever resource it reached,
      * running trials included.  Otherwise only completed trials are observed. */
     bool partial;
+    /* Where the scheduler compares trials: what search/levels.h goes by.  Outlives the searcher.  NULL:
+     * nowhere in particular. */
+    const struct levels *levels;
 };
 
 struct searcher_ops {

@@ -214,13 +214,15 @@ void wni_check_decisions(struct reader *r)
     uint64_t seed = (uint64_t)study->seed;
     struct sched_env sched_env = {
         .seed = seed, .min_resource = study->resource.min, .max_resource = study->resource.max};
-    struct search_env search_env = {
-        .space = &study->space, .seed = seed, .partial = study->scheduler->stops_early};
     struct scheduler scheduler = {0};
     struct searcher searcher = {0};
     struct err err = {0};
     wn_status st = wni_scheduler_open(&scheduler, study->scheduler, study->options, &sched_env, &err);
     tell_refusal(r, st, "scheduler", &err);
+    struct search_env search_env = {.space = &study->space,
+                                    .seed = seed,
+                                    .partial = study->scheduler->stops_early,
+                                    .levels = wni_scheduler_levels(&scheduler)};
     st = wni_searcher_open(&searcher, study->searcher, study->options, &search_env, &err);
     tell_refusal(r, st, "searcher", &err);
     wni_searcher_release(&searcher);

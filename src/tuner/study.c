@@ -52,9 +52,11 @@ static wn_status open_parts(struct study *s, const struct study_setup *setup, st
     if (!st) st = join_options(s, setup->options, err);
     if (!st) st = check_resources(setup, sched, &s->sched_env, err);
     s->sched_env.seed = setup->seed;
-    s->search_env =
-        (struct search_env){.space = &s->space, .seed = setup->seed, .partial = sched->stops_early};
     if (!st) st = wni_scheduler_open(&s->scheduler, sched, s->options, &s->sched_env, err);
+    s->search_env = (struct search_env){.space = &s->space,
+                                        .seed = setup->seed,
+                                        .partial = sched->stops_early,
+                                        .levels = wni_scheduler_levels(&s->scheduler)};
     if (!st) st = wni_searcher_open(&s->searcher, search, s->options, &s->search_env, err);
     return st;
 }

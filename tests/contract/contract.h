@@ -52,6 +52,8 @@ static inline const char *brisk_options(const char *searcher)
         const char *searcher, *options;
     } brisk[] = {
         {"bore", "searcher.trees=4 searcher.depth=3 searcher.candidates=30 "},
+        {"tpe", "searcher.candidates=8 "},
+        {"bohb", "searcher.candidates=8 "},
         {"qr", "searcher.trees=4 searcher.candidates=30 "},
         {"cqr", "searcher.trees=4 searcher.candidates=30 searcher.threshold=10 "},
     };

@@ -7,8 +7,8 @@
 #include <cmocka.h>
 
 #include "num/rng.h"
-#include "sched/levels.h"
 #include "sched/rungs.h"
+#include "sched/sched.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -298,9 +298,8 @@ static void a_million_promotions(void **state)
 
 static void check_levels(double min, double max, double eta, const double *expected, size_t n)
 {
-    struct sched_env env = {.min_resource = min, .max_resource = max};
     struct levels l;
-    assert_int_equal(wni_levels_init(&l, &env, eta, NULL), WN_OK);
+    assert_int_equal(wni_levels_init(&l, min, max, eta, NULL), WN_OK);
     if (l.n != n) fail_msg("%g to %g by %g: %zu rungs, expected %zu", min, max, eta, l.n, n);
     for (size_t k = 0; k < n; k++)
         if (fabs(l.at[k] - expected[k]) > 1e-12 * expected[k])
@@ -329,9 +328,8 @@ static void rungs_are_below_the_largest_resource(void **state)
 static void shares_follow_the_resources(void **state)
 {
     (void)state;
-    struct sched_env env = {.min_resource = 1, .max_resource = 50};
     struct levels l;
-    assert_int_equal(wni_levels_init(&l, &env, 3, NULL), WN_OK);
+    assert_int_equal(wni_levels_init(&l, 1, 50, 3, NULL), WN_OK);
     for (size_t k = 0; k < 3; k++)
         assert_true(wni_levels_share(&l, k) == 1.0 / 3);
     assert_true(wni_levels_share(&l, 3) == 0.54); /* 27 / 50 */
@@ -340,9 +338,8 @@ static void shares_follow_the_resources(void **state)
 static void levels_are_reached_from_just_below(void **state)
 {
     (void)state;
-    struct sched_env env = {.min_resource = 0.1, .max_resource = 10};
     struct levels l;
-    assert_int_equal(wni_levels_init(&l, &env, 3, NULL),
+    assert_int_equal(wni_levels_init(&l, 0.1, 10, 3, NULL),
                      WN_OK); /* 0.1 0.3 0.9 2.7 8.1, all but the first rounded up */
     assert_int_equal(wni_levels_reached(&l, 0, 0.09), 0);
     assert_int_equal(wni_levels_reached(&l, 0, 0.1), 1);
@@ -351,18 +348,20 @@ static void levels_are_reached_from_just_below(void **state)
     assert_int_equal(wni_levels_reached(&l, 0, 2.6999), 3);
     assert_int_equal(wni_levels_reached(&l, 2, 100), 5);
     assert_int_equal(wni_levels_reached(&l, 4, 0.1), 4);
+    assert_int_equal(wni_levels_reached_of_all(&l, 0, 0.3), 2);
+    assert_int_equal(wni_levels_reached_of_all(&l, 2, 9.9999), 5);
+    assert_int_equal(wni_levels_reached_of_all(&l, 0, 10 * (1 - 1e-12)), 6);
+    assert_int_equal(wni_levels_reached_of_all(&l, 6, 1), 6);
 }
 
 static void too_many_rungs_are_refused(void **state)
 {
     (void)state;
-    struct sched_env env = {.min_resource = 1, .max_resource = 1e300};
     struct levels l;
     struct err err = {0};
-    assert_int_equal(wni_levels_init(&l, &env, 2, &err), WN_EINVAL);
+    assert_int_equal(wni_levels_init(&l, 1, 1e300, 2, &err), WN_EINVAL);
     assert_string_equal(err.text, "eta 2 gives more than 64 rungs between 1 and 1e+300");
-    env.max_resource = 0x1p64;
-    assert_int_equal(wni_levels_init(&l, &env, 2, &err), WN_OK);
+    assert_int_equal(wni_levels_init(&l, 1, 0x1p64, 2, &err), WN_OK);
     assert_int_equal(l.n, 64);
 }
 
@@ -371,9 +370,8 @@ static void bracket_sizes_are_hyperbands(void **state)
 {
     (void)state;
     static const double sizes[] = {81, 34, 15, 8, 5};
-    struct sched_env env = {.min_resource = 1, .max_resource = 81};
     struct levels l;
-    assert_int_equal(wni_levels_init(&l, &env, 3, NULL), WN_OK);
+    assert_int_equal(wni_levels_init(&l, 1, 81, 3, NULL), WN_OK);
     for (size_t b = 0; b < 5; b++)
         assert_true(wni_bracket_size(&l, b) == sizes[b]);
 }

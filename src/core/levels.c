@@ -1,5 +1,5 @@
 /* levels.c -- rung resources and bracket sizes. */
-#include "sched/levels.h"
+#include "core/levels.h"
 
 #include <assert.h>
 #include <math.h>
@@ -8,26 +8,36 @@
  * 0.9.  Resources this close, relatively, are the same. */
 static const double SAME = 1e-9;
 
-wn_status wni_levels_init(struct levels *l, const struct sched_env *env, double eta, struct err *err)
+wn_status wni_levels_init(struct levels *l, double min, double max, double eta, struct err *err)
 {
     assert(eta > 1);
     *l = (struct levels){.eta = eta};
-    for (double r = env->min_resource; r < env->max_resource * (1 - SAME); r *= eta) {
+    for (double r = min; r < max * (1 - SAME); r *= eta) {
         if (l->n == LEVELS_MAX)
             return wni_fail(err, WN_EINVAL, "eta %.15g gives more than %d rungs between %.15g and %.15g", eta,
-                            LEVELS_MAX, env->min_resource, env->max_resource);
+                            LEVELS_MAX, min, max);
         l->at[l->n++] = r;
     }
-    l->at[l->n] = env->max_resource;
+    l->at[l->n] = max;
     return WN_OK;
+}
+
+static size_t reached(const struct levels *l, size_t n, size_t from, double resource)
+{
+    size_t k = from;
+    while (k < n && resource >= l->at[k] * (1 - SAME))
+        k++;
+    return k;
 }
 
 size_t wni_levels_reached(const struct levels *l, size_t from, double resource)
 {
-    size_t k = from;
-    while (k < l->n && resource >= l->at[k] * (1 - SAME))
-        k++;
-    return k;
+    return reached(l, l->n, from, resource);
+}
+
+size_t wni_levels_reached_of_all(const struct levels *l, size_t from, double resource)
+{
+    return reached(l, l->n + 1, from, resource);
 }
 
 double wni_levels_share(const struct levels *l, size_t k)
