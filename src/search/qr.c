@@ -181,6 +181,32 @@ static wn_status suggest(void *self, const struct history *h, uint32_t trial, do
     return WN_OK;
 }
 
+static void list_numbers(struct buf *out, const char *name, const double *x, size_t n)
+{
+    wni_buf_printf(out, "\"%s\": [", name);
+    for (size_t i = 0; i < n; i++) {
+        if (i) wni_buf_puts(out, ", ");
+        wni_buf_json_double(out, x[i]);
+    }
+    wni_buf_putc(out, ']');
+}
+
+/* {"levels": [0.2, ...], "gamma": [...], "fitted": N, "held_out": N}: gamma of each pair of levels, outermost
+ * first. */
+static void describe(const void *self, struct buf *out)
+{
+    const struct quantile_model *m = &((const struct qr *)self)->model;
+    double gamma[QUANTILE_LEVELS_MAX];
+    if (!m->n_levels) return;
+    for (size_t j = 0; j < m->n_levels / 2; j++)
+        gamma[j] = wni_quantile_gamma(m, j);
+    wni_buf_putc(out, '{');
+    list_numbers(out, "levels", m->level, m->n_levels);
+    wni_buf_puts(out, ", ");
+    list_numbers(out, "gamma", gamma, m->n_levels / 2);
+    wni_buf_printf(out, ", \"fitted\": %zu, \"held_out\": %zu}", m->bins.n, m->n_held_out);
+}
+
 const struct searcher_ops wni_searcher_qr = {
     .name = "qr",
     .summary = "quantile regression with boosted trees, Thompson sampling",
@@ -188,6 +214,7 @@ const struct searcher_ops wni_searcher_qr = {
     .opts = qr_opts,
     .init = init,
     .suggest = suggest,
+    .describe = describe,
     .release = release,
 };
 
@@ -198,5 +225,6 @@ const struct searcher_ops wni_searcher_cqr = {
     .opts = cqr_opts,
     .init = init,
     .suggest = suggest,
+    .describe = describe,
     .release = release,
 };

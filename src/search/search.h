@@ -7,6 +7,7 @@
 #ifndef WNI_SEARCH_SEARCH_H
 #define WNI_SEARCH_SEARCH_H
 
+#include "base/buf.h"
 #include "base/opts.h"
 #include "core/history.h"
 #include "core/levels.h"
@@ -37,6 +38,9 @@ struct searcher_ops {
     /* An event was appended to `h`.  Only note it, without allocating: fitting belongs in suggest().  NULL:
      * not interested. */
     void (*observe)(void *self, const struct history *h, const struct event *e);
+    /* Adds to `out` what is worth knowing about the model behind the last suggestion, as one JSON object;
+     * nothing when there was none.  NULL: no model to speak of. */
+    void (*describe)(const void *self, struct buf *out);
     void (*release)(void *self); /* drops what init() and suggest() allocated; NULL: nothing */
 };
 

@@ -75,11 +75,9 @@ static double predict_one(const struct quantile_model *model, const struct space
     return out;
 }
 
-static void expected_proposal(const struct world *w, const struct method *m, double *config)
+static struct quantile_model expected_model(const struct world *w, const struct method *m, struct rng *rng)
 {
-    static double x[TRIALS_MAX * WIDTH_MAX], y[TRIALS_MAX], configs[CANDIDATES_MAX * PARAMS_MAX];
-    const struct space *space = &w->space;
-    struct rng rng = wni_rng_stream(w->env.seed, w->history.n_trials, STREAM_SEARCH);
+    static double x[TRIALS_MAX * WIDTH_MAX], y[TRIALS_MAX];
     struct quantile_model model = {0};
     struct quantile_options o = {.boost = {.trees = m->trees,
                                            .depth = m->depth,
@@ -91,9 +89,18 @@ static void expected_proposal(const struct world *w, const struct method *m, dou
                                  .conformal = m->conformal,
                                  .holdout = m->holdout,
                                  .threshold = m->threshold};
-    size_t n = gather(w, m, &rng, x, y);
+    size_t n = gather(w, m, rng, x, y);
     if (m->normalize) normal_scores(y, n);
-    CHECK_INT(wni_quantile_fit(&model, x, y, n, space->tree_width, &o, &rng), WN_OK);
+    CHECK_INT(wni_quantile_fit(&model, x, y, n, w->space.tree_width, &o, rng), WN_OK);
+    return model;
+}
+
+static void expected_proposal(const struct world *w, const struct method *m, double *config)
+{
+    static double configs[CANDIDATES_MAX * PARAMS_MAX];
+    const struct space *space = &w->space;
+    struct rng rng = wni_rng_stream(w->env.seed, w->history.n_trials, STREAM_SEARCH);
+    struct quantile_model model = expected_model(w, m, &rng);
     size_t n_candidates = list_candidates(w, m->candidates, m->duplicates, &rng, configs), winner = 0;
     double best = INFINITY;
     for (size_t i = 0; i < n_candidates; i++) {
@@ -179,6 +186,40 @@ static void proposes_the_lowest_draw(void **state)
                     check_proposal(&w, conformal ? &CQR : &QR, w.searcher.ops->name);
                     close_world(&w);
                 }
+}
+
+/* The correction that was used can be read: none with 32 observations, gamma of both pairs with 60. */
+static void the_model_tells_its_gamma(void **state)
+{
+    (void)state;
+    struct world w;
+    struct buf got = {0}, expected = {0};
+    double config[PARAMS_MAX];
+    open_world(&w, endless_space, "cqr", "", 3);
+    w.searcher.ops->describe(w.searcher.self, &got);
+    CHECK_STR(wni_buf_text(&got), "");
+    observe_random(&w, 32, 3);
+    CHECK_INT(suggest(&w, config), WN_OK);
+    w.searcher.ops->describe(w.searcher.self, &got);
+    CHECK_STR(wni_buf_text(&got),
+              "{\"levels\": [0.2, 0.4, 0.6, 0.8], \"gamma\": [0, 0], \"fitted\": 32, \"held_out\": 0}");
+    observe_random(&w, 28, 4);
+    CHECK_INT(suggest(&w, config), WN_OK);
+    wni_buf_clear(&got);
+    w.searcher.ops->describe(w.searcher.self, &got);
+    struct rng rng = wni_rng_stream(w.env.seed, w.history.n_trials, STREAM_SEARCH);
+    struct quantile_model model = expected_model(&w, &CQR, &rng);
+    CHECK(model.shift[3] != 0 && model.shift[2] != 0, "no correction: %g %g", model.shift[3], model.shift[2]);
+    wni_buf_puts(&expected, "{\"levels\": [0.2, 0.4, 0.6, 0.8], \"gamma\": [");
+    wni_buf_json_double(&expected, model.shift[3]);
+    wni_buf_puts(&expected, ", ");
+    wni_buf_json_double(&expected, model.shift[2]);
+    wni_buf_puts(&expected, "], \"fitted\": 54, \"held_out\": 6}");
+    CHECK_STR(wni_buf_text(&got), wni_buf_text(&expected));
+    wni_quantile_release(&model);
+    wni_buf_release(&got);
+    wni_buf_release(&expected);
+    close_world(&w);
 }
 
 /* Every option, checked by what it does to the proposal. */
@@ -586,6 +627,7 @@ int main(void)
         cmocka_unit_test(random_until_five_are_observed),
         cmocka_unit_test(another_number_of_initial_trials),
         cmocka_unit_test(proposes_the_lowest_draw),
+        cmocka_unit_test(the_model_tells_its_gamma),
         cmocka_unit_test(options_do_what_they_say),
         cmocka_unit_test(options_are_checked),
         cmocka_unit_test(a_proposal_depends_on_the_history_only),
