@@ -197,12 +197,12 @@ static void the_model_tells_its_gamma(void **state)
     double config[PARAMS_MAX];
     open_world(&w, endless_space, "cqr", "", 3);
     w.searcher.ops->describe(w.searcher.self, &got);
-    CHECK_STR(wni_buf_text(&got), "");
+    CHECK_TEXT(wni_buf_text(&got), "");
     observe_random(&w, 32, 3);
     CHECK_INT(suggest(&w, config), WN_OK);
     w.searcher.ops->describe(w.searcher.self, &got);
-    CHECK_STR(wni_buf_text(&got),
-              "{\"levels\": [0.2, 0.4, 0.6, 0.8], \"gamma\": [0, 0], \"fitted\": 32, \"held_out\": 0}");
+    CHECK_TEXT(wni_buf_text(&got),
+               "{\"levels\": [0.2, 0.4, 0.6, 0.8], \"gamma\": [0, 0], \"fitted\": 32, \"held_out\": 0}");
     observe_random(&w, 28, 4);
     CHECK_INT(suggest(&w, config), WN_OK);
     wni_buf_clear(&got);
@@ -215,7 +215,7 @@ static void the_model_tells_its_gamma(void **state)
     wni_buf_puts(&expected, ", ");
     wni_buf_json_double(&expected, model.shift[2]);
     wni_buf_puts(&expected, "], \"fitted\": 54, \"held_out\": 6}");
-    CHECK_STR(wni_buf_text(&got), wni_buf_text(&expected));
+    CHECK_TEXT(wni_buf_text(&got), wni_buf_text(&expected));
     wni_quantile_release(&model);
     wni_buf_release(&got);
     wni_buf_release(&expected);
