@@ -203,7 +203,7 @@ static void the_model_tells_its_gamma(void **state)
     w.searcher.ops->describe(w.searcher.self, &got);
     CHECK_TEXT(wni_buf_text(&got),
                "{\"levels\": [0.2, 0.4, 0.6, 0.8], \"gamma\": [0, 0], \"fitted\": 32, \"held_out\": 0}");
-    observe_random(&w, 28, 4);
+    observe_random(&w, 60, 4);
     CHECK_INT(suggest(&w, config), WN_OK);
     wni_buf_clear(&got);
     w.searcher.ops->describe(w.searcher.self, &got);
