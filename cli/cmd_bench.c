@@ -1,4 +1,5 @@
 /* cmd_bench.c -- winnow bench: measurements of the program itself. */
+#include "cli/bench_store.h"
 #include "cli/cli.h"
 
 #include "base/clock.h"
@@ -289,7 +290,8 @@ static const struct {
                     {"latency", bench_latency},
                     {"memory", bench_memory},
                     {"fit", bench_fit},
-                    {"observations", bench_observations}};
+                    {"observations", bench_observations},
+                    {"store", wni_bench_store}};
 
 static int run(struct args *args)
 {
@@ -300,14 +302,17 @@ static int run(struct args *args)
         return st ? wni_complain(&err, st) : EXIT_DONE;
     }
     wni_fail(&err, WN_EINVAL,
-             "bench: unknown measurement '%s'; there are history, latency, memory, fit and observations",
+             "bench: unknown measurement '%s'; there are history, latency, memory, fit, observations and store",
              args->words[0]);
     return wni_complain(&err, WN_EINVAL);
 }
 
 static const struct cli_option options[] = {
-    {.name = "trials", .value = "N", .fallback = "1000000", .help = "history: how many trials"},
-    {.name = "reports", .value = "K", .fallback = "10", .help = "history: reports of each trial"},
+    {.name = "trials",
+     .value = "N",
+     .help = "history, store: how many trials; default: 1000000, for a store 100000"},
+    {.name = "reports", .value = "K", .fallback = "10", .help = "history, store: reports of each trial"},
+    {.name = "store", .value = "URL", .help = "store: where; default: a temporary SQLite file"},
     {.name = "methods", .value = "M,...", .help = "latency, memory: which methods; default: all"},
     {.name = "n",
      .value = "N,...",
@@ -329,7 +334,7 @@ static const struct cli_option options[] = {
 const struct cli_command wni_cmd_bench = {
     .name = "bench",
     .summary = "measure the program itself",
-    .words = "history|latency|memory|fit|observations",
+    .words = "history|latency|memory|fit|observations|store",
     .min_words = 1,
     .max_words = 1,
     .about =
@@ -346,11 +351,15 @@ const struct cli_command wni_cmd_bench = {
         "four; 100 trees of depth "
         "3 each), on one core.\n\n"
         "observations: prints the n made-up observations that latency and fit use, for others to be "
-        "measured on the same rows.",
+        "measured on the same rows.\n\n"
+        "store: one worker's asks, reports and finishes, each event a transaction of its own; then the time to "
+        "open the study again and to list its first ten trials. cpu_seconds are those of the seconds that are "
+        "processor time. An interrupted study of that name (bench) is gone on with.",
     .options = options,
     .examples = "winnow bench history\n"
                 "winnow bench latency --methods cqr,rea --n 64,1000\n"
                 "winnow bench fit --space lcbench --format csv\n"
-                "winnow bench observations --space fcnet --n 1000 --format csv",
+                "winnow bench observations --space fcnet --n 1000 --format csv\n"
+                "winnow bench store --trials 20000 --store sqlite:///try.db?sync=full",
     .run = run,
 };

@@ -160,6 +160,11 @@ typedef struct {
     uint64_t seed;       /* same seed, same reports in the same order: same asks */
     double min_resource; /* first rung of a multi-fidelity method; 0: 1 */
     double max_resource; /* epochs, rows, ...; 0: a trial reports one final value */
+    /* For stores that outlive the process.  Each process that opens the study has its own say in these two.
+     */
+    double lease; /* seconds: a trial without a report or heartbeat for so long is LOST; 0: never */
+    uint32_t
+        retries; /* how often a trial that is LOST, or ended as FAILED, is handed out again; at most 100 */
 } wn_study_options;
 
 #define WN_STUDY_OPTIONS_INIT                                                                                \
@@ -167,9 +172,22 @@ typedef struct {
         .struct_size = sizeof(wn_study_options)                                                              \
     }
 
-/* Opens a study, creating it when it is not there.  `store` is "memory:" (gone with the process).  `space` is
- * copied; `options` may be NULL.  On success the caller owns *out and frees it with wn_study_close(); on
- * failure *out is NULL. */
+/* Opens a study, creating it when it is not there.  `store` is one of
+ *
+ *     memory:               gone with the process
+ *     sqlite:///FILE        in a SQLite file, relative to the current folder; many studies fit in one
+ *     sqlite:////FILE       likewise, with an absolute path
+ *
+ * A file may be shared by any number of processes on one machine: each opens the study for itself, asks,
+ * reports and finishes as if alone, and learns from the reports of all.  What a call has recorded survives
+ * the death of the process; with "?sync=full" after FILE also a power cut.  A handle must not be used after
+ * fork(): open the study in the child.
+ *
+ * `space` is copied; `options` may be NULL.  A study that is there must have been created with the same space
+ * and options (goal, method, its options, seed, resources), or `why` says what differs.  With `space` NULL
+ * the study must be there: it is opened as it was created, and of the options only lease and retries count.
+ *
+ * On success the caller owns *out and frees it with wn_study_close(); on failure *out is NULL. */
 WN_API wn_status wn_study_open(const char *store, const char *name, const wn_space *space,
                                const wn_study_options *options, wn_study **out, char why[WN_WHY_MAX]);
 WN_API void wn_study_close(wn_study *study); /* NULL is fine; trials handed out by it become invalid */
@@ -181,6 +199,14 @@ wn_study_error(const wn_study *study); /* the last failure of a call on this stu
  * is used up. */
 WN_API wn_status wn_study_ask(wn_study *study, wn_trial **out);
 
+/* Catches up with what other processes have recorded, and declares trials LOST whose lease has run out. Calls
+ * that record something do the former by themselves, wn_study_ask() both; this is for looking back. */
+WN_API wn_status wn_study_sync(wn_study *study);
+
+/* A handle for a trial that was handed out before, perhaps to another process.  It must be RUNNING or LOST,
+ * or the answer is WN_ESTATE. */
+WN_API wn_status wn_study_attach(wn_study *study, int64_t number, wn_trial **out);
+
 /* Puts a configuration at the head of the line.  `config` is a JSON object; parameters it leaves out are
  * drawn at random.  A value outside the space is refused. */
 WN_API wn_status wn_study_enqueue(wn_study *study, const char *config);
@@ -189,8 +215,9 @@ WN_API wn_status wn_study_enqueue(wn_study *study, const char *config);
  * ----------------------------------------------------------------------------------------- */
 
 WN_API int64_t wn_trial_number(const wn_trial *trial); /* 0, 1, 2, ... in the order of asking */
-/* The resource reached before the trial was paused; 0 for a new one. */
+/* The resource reached before the trial was paused, failed or lost; 0 for a new one. */
 WN_API double wn_trial_resumed_from(const wn_trial *trial);
+WN_API int64_t wn_trial_attempt(const wn_trial *trial); /* 1, and one more for each retry */
 
 /* The value of a parameter.  float, int and numeric ordinals: wn_trial_float and wn_trial_int.  Anything has
  * a text: wn_trial_string, valid until the trial is finished.  Asking for a parameter that is not there, or
@@ -205,6 +232,10 @@ wn_trial_json(wn_trial *trial); /* the whole configuration; valid until the tria
 /* Reports the metric at a resource (epochs done so far, > 0; use 1 when there is only one).  *next says what
  * to do; `next` may be NULL.  A value that is not finite fails the trial: *next is WN_STOP. */
 WN_API wn_status wn_trial_report(wn_trial *trial, double resource, double value, wn_decision *next);
+
+/* Renews the lease of a running trial between reports that are far apart.  WN_ESTATE: it was given up as
+ * LOST, or ended by another process; reports of a LOST trial are still accepted. */
+WN_API wn_status wn_trial_heartbeat(wn_trial *trial);
 
 /* Ends the trial, whatever state it ended in, and invalidates the handle.  WN_COMPLETE after a WN_STOP
  * decision below the largest resource is recorded as WN_STOPPED, after a WN_PAUSE as WN_PAUSED, after a
@@ -222,6 +253,8 @@ typedef struct {
     int64_t reports; /* how many there are */
     uint64_t saw;    /* events the proposal had seen: with the seed this is all it depends on */
 } wn_trial_info;
+
+/* These show the study as of the last call that caught up; see wn_study_sync(). */
 
 WN_API int64_t wn_study_trials(const wn_study *study);
 WN_API wn_status wn_study_trial(const wn_study *study, int64_t number, wn_trial_info *out);

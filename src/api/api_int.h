@@ -14,7 +14,7 @@ struct wn_space {
 struct wn_study {
     struct study study;
     struct err error; /* of the last call that failed */
-    double opened;    /* on the monotonic clock */
+    double began;     /* when the study was created, on the monotonic clock */
     wn_trial *trials; /* handed out and not finished */
     wn_trial *spare;  /* one finished handle kept for the next ask */
 };

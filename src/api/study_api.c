@@ -22,33 +22,68 @@ static wn_status read_options(const wn_study_options *given, wn_study_options *o
     memcpy(out, given, given->struct_size);
     if (out->goal != WN_MINIMIZE && out->goal != WN_MAXIMIZE)
         return wni_fail(err, WN_EINVAL, "options: goal is neither WN_MINIMIZE nor WN_MAXIMIZE");
+    if (!(out->lease >= 0) || isinf(out->lease))
+        return wni_fail(err, WN_EINVAL, "options: lease must be a finite number of seconds, 0 or above");
+    if (out->retries > 100) return wni_fail(err, WN_EINVAL, "options: at most 100 retries");
     return WN_OK;
+}
+
+/* The store is opened by its study's space, which says how many parameters a configuration has. */
+static wn_status open_setup(struct study *study, const char *url, const char *name,
+                            const struct study_setup *setup, struct err *err)
+{
+    struct store store;
+    wn_status st = wni_store_open(&store, url, name, setup->space, err);
+    return st ? st : wni_study_open(study, setup, &store, err);
+}
+
+static wn_status open_given(struct study *study, const char *url, const char *name, const wn_space *space,
+                            const wn_study_options *o, struct err *err)
+{
+    if (space->first_status) return wni_fail(err, space->first_status, "%s", space->first_error.text);
+    if (space->space.n == 0) return wni_fail(err, WN_EINVAL, "the space has no parameters");
+    const struct method *method = wni_method_find(o->method ? o->method : "rs", err);
+    if (!method) return WN_EINVAL;
+    return open_setup(study, url, name,
+                      &(struct study_setup){.space = &space->space,
+                                            .scheduler = method->scheduler,
+                                            .searcher = method->searcher,
+                                            .options = {method->options, o->options},
+                                            .method = method->name,
+                                            .seed = o->seed,
+                                            .goal = o->goal,
+                                            .min_resource = o->min_resource,
+                                            .max_resource = o->max_resource,
+                                            .lease = o->lease,
+                                            .retries = o->retries},
+                      err);
+}
+
+/* As it was created. */
+static wn_status open_stored(struct study *study, const char *url, const char *name,
+                             const wn_study_options *o, struct err *err)
+{
+    struct stored_setup stored;
+    char *json;
+    wn_status st = wni_store_setup(url, name, &json, err);
+    if (!st) st = wni_setup_read(&stored, json, err);
+    free(json);
+    if (st) return st;
+    stored.setup.lease = o->lease;
+    stored.setup.retries = o->retries;
+    st = open_setup(study, url, name, &stored.setup, err);
+    wni_setup_release(&stored);
+    return st;
 }
 
 static wn_status open_study(struct study *study, const char *url, const char *name, const wn_space *space,
                             const wn_study_options *given, struct err *err)
 {
     wn_study_options o;
-    if (!url || !name || !space) return wni_fail(err, WN_EINVAL, "store, name and space must not be NULL");
-    if (space->first_status) return wni_fail(err, space->first_status, "%s", space->first_error.text);
-    if (space->space.n == 0) return wni_fail(err, WN_EINVAL, "the space has no parameters");
+    if (!url || !name) return wni_fail(err, WN_EINVAL, "store and name must not be NULL");
     wn_status st = read_options(given, &o, err);
     if (st) return st;
-    const struct method *method = wni_method_find(o.method ? o.method : "rs", err);
-    if (!method) return WN_EINVAL;
-    struct store store;
-    st = wni_store_open(&store, url, name, &space->space, err);
-    if (st) return st;
-    return wni_study_open(study,
-                          &(struct study_setup){.space = &space->space,
-                                                .scheduler = method->scheduler,
-                                                .searcher = method->searcher,
-                                                .options = {method->options, o.options},
-                                                .seed = o.seed,
-                                                .goal = o.goal,
-                                                .min_resource = o.min_resource,
-                                                .max_resource = o.max_resource},
-                          &store, err);
+    return space ? open_given(study, url, name, space, &o, err) : open_stored(study, url, name, &o, err);
 }
 
 wn_status wn_study_open(const char *store, const char *name, const wn_space *space,
@@ -69,13 +104,13 @@ wn_status wn_study_open(const char *store, const char *name, const wn_space *spa
         wni_tell_why(why, &err);
         return st;
     }
-    (*out)->opened = wni_clock_seconds();
+    (*out)->began = wni_clock_seconds() - fmax(0, wni_clock_wall() - (*out)->study.created);
     return WN_OK;
 }
 
 static double now(const wn_study *s)
 {
-    return wni_clock_seconds() - s->opened;
+    return wni_clock_seconds() - s->began;
 }
 
 static void free_handle(wn_trial *t)
@@ -150,6 +185,34 @@ wn_status wn_study_ask(wn_study *s, wn_trial **out)
     return WN_OK;
 }
 
+wn_status wn_study_sync(wn_study *s)
+{
+    return s ? wni_study_sync(&s->study, now(s), &s->error) : WN_EINVAL;
+}
+
+wn_status wn_study_attach(wn_study *s, int64_t number, wn_trial **out)
+{
+    if (out) *out = NULL;
+    if (!s) return WN_EINVAL;
+    if (!out) return wni_fail(&s->error, WN_EINVAL, "out is NULL");
+    wn_status st = wni_study_sync(&s->study, now(s), &s->error);
+    if (st) return st;
+    const struct history *h = &s->study.history;
+    if (number < 0 || number >= (int64_t)h->n_trials)
+        return wni_fail(&s->error, WN_ENOTFOUND, "trial %lld: there is no such trial", (long long)number);
+    wn_state state = h->trials[number].state;
+    if (state != WN_RUNNING && state != WN_LOST)
+        return wni_fail(&s->error, WN_ESTATE, "trial %lld is %s, not running", (long long)number,
+                        wn_state_name(state));
+    wn_trial *t = new_handle(s);
+    if (!t) return wni_fail_memory(&s->error);
+    link_handle(s, t);
+    t->number = (uint32_t)number;
+    t->resumed_from = 0;
+    *out = t;
+    return WN_OK;
+}
+
 /* Reads a JSON object; parameters it leaves out are drawn from the random stream of the queue's position. */
 static wn_status read_config(wn_study *s, const char *json, double *config, bool *given)
 {
@@ -183,6 +246,11 @@ wn_status wn_study_enqueue(wn_study *s, const char *config)
 int64_t wn_trial_number(const wn_trial *t)
 {
     return t ? (int64_t)t->number : -1;
+}
+
+int64_t wn_trial_attempt(const wn_trial *t)
+{
+    return t ? t->owner->study.history.trials[t->number].attempt : 0;
 }
 
 double wn_trial_resumed_from(const wn_trial *t)
@@ -245,6 +313,11 @@ wn_status wn_trial_report(wn_trial *t, double resource, double value, wn_decisio
     wn_status st = wni_study_report(&s->study, t->number, resource, value, now(s), &decision, &s->error);
     if (next) *next = st ? WN_CONTINUE : decision;
     return st;
+}
+
+wn_status wn_trial_heartbeat(wn_trial *t)
+{
+    return t ? wni_study_heartbeat(&t->owner->study, t->number, &t->owner->error) : WN_EINVAL;
 }
 
 wn_status wn_trial_finish(wn_trial *t, wn_state state)

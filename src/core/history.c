@@ -24,7 +24,8 @@ enum event_code {
     CODE_ASK_QUEUED,
     CODE_REPORT,
     CODE_RESUME,
-    CODE_FINISH, /* + state - WN_PAUSED, up to WN_CANCELLED */
+    CODE_FINISH,                                             /* + state - WN_PAUSED, up to WN_CANCELLED */
+    CODE_RETRY = CODE_FINISH + WN_CANCELLED - WN_PAUSED + 1, /* + state - WN_FAILED, up to WN_LOST */
 };
 
 /* Which state may follow which.  A LOST worker may come back late, so its trial can still end some other way;
@@ -71,6 +72,7 @@ void wni_history_release(struct history *h)
     free(h->trials);
     free(h->slots);
     free(h->queue);
+    free(h->retries);
     *h = (struct history){0};
 }
 
@@ -123,12 +125,15 @@ static wn_status check_trial(const struct history *h, const struct event *e, str
 {
     if (e->trial >= h->n_trials)
         return wni_fail(err, WN_ENOTFOUND, "trial %u: there is no such trial", e->trial);
-    wn_state from = h->trials[e->trial].state;
+    const struct trial *t = &h->trials[e->trial];
+    wn_state from = t->state;
     bool fine;
     if (e->kind == EVENT_REPORT)
         fine = from == WN_RUNNING || from == WN_LOST;
     else
         fine = trial_may[from][e->kind == EVENT_RESUME ? WN_RUNNING : e->state];
+    if (t->retry && (e->kind == EVENT_RESUME || (e->kind == EVENT_FINISH && e->state == WN_CANCELLED)))
+        fine = true; /* whatever it ended as, it is not over */
     if (fine) return WN_OK;
     const char *what = e->kind == EVENT_REPORT ? "report" : e->kind == EVENT_RESUME ? "resume" : "become ";
     return wni_fail(err, WN_ESTATE, "trial %u is %s: it cannot %s%s", e->trial, wn_state_name(from), what,
@@ -169,6 +174,9 @@ wn_status wni_history_check(const struct history *h, const struct event *e, stru
         if (e->state < WN_PAUSED || e->state > WN_CANCELLED)
             return wni_fail(err, WN_EINVAL, "trial %u: a trial does not end as %s", e->trial,
                             wn_state_name(e->state));
+        if (e->retry && (e->state < WN_FAILED || e->state > WN_LOST))
+            return wni_fail(err, WN_EINVAL, "trial %u: a trial that ended as %s is not retried", e->trial,
+                            wn_state_name(e->state));
         return check_trial(h, e, err);
     }
     return wni_fail(err, WN_EINVAL, "unknown kind of event");
@@ -190,6 +198,7 @@ wn_status wni_history_reserve(struct history *h, const struct event *e, struct e
         fine = fine && RESERVE(h, configs, (h->n_trials + 1) * width) &&
                RESERVE(h, trials, h->n_trials + 1) && grow_slots(h);
     if (e->kind == EVENT_ENQUEUE) fine = fine && RESERVE(h, queue, (h->n_queue + 1) * width);
+    if (e->retry) fine = fine && RESERVE(h, retries, h->n_retries + 1);
     return fine ? WN_OK : wni_fail_memory(err);
 }
 
@@ -213,7 +222,7 @@ static void append_ask(struct history *h, const struct event *e)
     size_t slot = find_slot(h, h->slots, h->n_slots, e->config);
     memcpy(h->configs + h->n_trials * h->space->n, e->config, h->space->n * sizeof *e->config);
     h->trials[h->n_trials++] =
-        (struct trial){.saw = e->saw, .asked = e->time, .ended = NAN, .state = WN_RUNNING};
+        (struct trial){.saw = e->saw, .asked = e->time, .ended = NAN, .state = WN_RUNNING, .attempt = 1};
     h->by_state[WN_RUNNING]++;
     if (e->queued) h->queue_head++;
     if (h->slots[slot]) return;
@@ -245,6 +254,43 @@ static void append_report(struct history *h, const struct event *e)
     }
 }
 
+/* Puts the trial at the end of those that wait for a retry, or takes it out.  They are few. */
+static void set_retry(struct history *h, uint32_t trial, bool retry)
+{
+    struct trial *t = &h->trials[trial];
+    size_t at = 0;
+    if (t->retry == retry) return;
+    t->retry = retry;
+    if (retry) {
+        h->retries[h->n_retries++] = trial;
+        return;
+    }
+    while (h->retries[at] != trial)
+        at++;
+    h->n_retries--;
+    memmove(h->retries + at, h->retries + at + 1, (h->n_retries - at) * sizeof *h->retries);
+}
+
+static void append_resume(struct history *h, const struct event *e)
+{
+    struct trial *t = &h->trials[e->trial];
+    append_code(h, CODE_RESUME, e->trial);
+    set_state(h, e->trial, WN_RUNNING);
+    t->ended = NAN;
+    if (t->retry && t->attempt < UINT8_MAX) t->attempt++;
+    set_retry(h, e->trial, false);
+}
+
+static void append_finish(struct history *h, const struct event *e)
+{
+    uint32_t code = e->retry ? CODE_RETRY + (uint32_t)(e->state - WN_FAILED)
+                             : CODE_FINISH + (uint32_t)(e->state - WN_PAUSED);
+    append_code(h, code, e->trial);
+    set_state(h, e->trial, e->state);
+    h->trials[e->trial].ended = e->time;
+    set_retry(h, e->trial, e->retry);
+}
+
 void wni_history_append(struct history *h, const struct event *e)
 {
     switch (e->kind) {
@@ -259,14 +305,10 @@ void wni_history_append(struct history *h, const struct event *e)
         append_report(h, e);
         break;
     case EVENT_RESUME:
-        append_code(h, CODE_RESUME, e->trial);
-        set_state(h, e->trial, WN_RUNNING);
-        h->trials[e->trial].ended = NAN;
+        append_resume(h, e);
         break;
     case EVENT_FINISH:
-        append_code(h, CODE_FINISH + (uint32_t)(e->state - WN_PAUSED), e->trial);
-        set_state(h, e->trial, e->state);
-        h->trials[e->trial].ended = e->time;
+        append_finish(h, e);
         break;
     }
 }
@@ -302,6 +344,11 @@ bool wni_history_next(const struct history *h, struct history_cursor *at, struct
         break;
     default:
         out->kind = EVENT_FINISH;
+        out->retry = code >= CODE_RETRY;
+        if (out->retry) {
+            out->state = (wn_state)(code - CODE_RETRY + WN_FAILED);
+            break;
+        }
         out->state = (wn_state)(code - CODE_FINISH + WN_PAUSED);
         if (out->state != WN_PAUSED && out->state != WN_LOST) out->time = h->trials[trial].ended;
     }

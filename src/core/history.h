@@ -15,13 +15,14 @@ enum event_kind {
     EVENT_ENQUEUE, /* a configuration waits to be asked */
     EVENT_ASK,     /* trial proposed and handed out; it runs from here */
     EVENT_REPORT,
-    EVENT_RESUME, /* a paused trial handed out again */
+    EVENT_RESUME, /* a paused trial, or one that waits for its retry, handed out again */
     EVENT_FINISH, /* trial ended in `state`, PAUSED included */
 };
 
 struct event {
     enum event_kind kind;
     bool queued;     /* ASK: the configuration is the head of the queue */
+    bool retry;      /* FINISH as FAILED, TIMEOUT or LOST: a RESUME is to follow */
     wn_state state;  /* FINISH */
     uint32_t trial;  /* not for ENQUEUE; for ASK the next unused number */
     double resource; /* REPORT, > 0 */
@@ -30,6 +31,8 @@ struct event {
         *config;  /* ENQUEUE, ASK; not a row of `configs` or, for ENQUEUE, of `queue`, which may move */
     uint64_t saw; /* ASK: events the proposal was based on */
     double time;  /* seconds since the study began; no decision looks at it */
+    const char
+        *detail; /* FINISH: why, for people; NULL: nothing to say.  Stores keep it, the history does not */
 };
 
 enum { TRIAL_NONE = UINT32_MAX };
@@ -54,6 +57,9 @@ struct history {
     double *queue; /* configurations waiting, rows of space->n; the head is queue_head */
     size_t queue_head, n_queue, queue_cap;
 
+    uint32_t *retries; /* trials that wait to be tried again, the longest waiting first */
+    size_t n_retries, retries_cap;
+
     size_t by_state[WN_CANCELLED + 1]; /* trials in each state */
     double best_value;                 /* INFINITY before the first finite report */
     size_t best_report;                /* index of the report that holds it */
@@ -69,6 +75,8 @@ struct trial {
     uint32_t furthest;     /* report at the largest resource (the newest of equals), +1: "the last value" */
     uint8_t state;         /* wn_state */
     uint8_t broken;        /* a report was not finite */
+    uint8_t attempt;       /* 1, and one more for each retry */
+    uint8_t retry;         /* ended, and waits to be tried again */
 };
 
 wn_status wni_history_init(struct history *h, const struct space *space, struct err *err);
@@ -83,7 +91,7 @@ wn_status wni_history_reserve(struct history *h, const struct event *e, struct e
 void wni_history_append(struct history *h, const struct event *e);
 
 /* Reads the log back, oldest first, while it may grow.  `time` is kept for ASK and for the FINISH that no
- * event of the trial can follow (not PAUSED, not LOST); it comes back as NAN elsewhere. */
+ * event of the trial can follow (not PAUSED, not LOST, no retry); it comes back as NAN elsewhere. */
 struct history_cursor {
     size_t event, report, queued; /* next of each */
 };

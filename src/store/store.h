@@ -1,25 +1,99 @@
-/* store.h -- where a study's event log is kept.
+/* store.h -- where a study's event log is kept, for one process or many.
  *
- * A store appends events and gives them back in order; it knows nothing of what they mean.  An event that
- * append() accepted is durable.  The study appends to the store first and only then to its own history, so a
- * failed write leaves no trace.  To add one: a file with a `const struct store_ops`, and a line in
- * stores.def. */
+ * A store appends events and gives them back in order; it knows nothing of what they mean.  Writers take
+ * turns: between begin() and commit() nobody else writes to the study, so whoever has read everything up to
+ * there may decide what comes next.  An event that was committed is durable, one that was not never happened.
+ *
+ * Beside the log a store keeps what can be made from it again (a row per trial, for listings) and leases,
+ * which say until when a running trial is believed to be alive.  To add one: a file with a
+ * `const struct store_ops`, and a line in stores.def. */
 #ifndef WNI_STORE_STORE_H
 #define WNI_STORE_STORE_H
 
 #include "core/history.h"
 
+#define WNI_STORE_DEFAULT "sqlite:///winnow.db"
+
+/* What listings show of a trial: derived from its events, in the sign the user reports. */
+struct trial_row {
+    uint32_t number;
+    wn_state state;
+    uint32_t attempt;           /* 1, and one more for each retry */
+    uint64_t saw;               /* events its proposal had seen */
+    uint64_t reports;           /* how many; the four below are NAN before the first */
+    double value, resource;     /* last value: at the largest resource */
+    double best, best_resource; /* finite values only */
+    double asked, ended;        /* seconds since the study began; ended is NAN while it runs or waits */
+    const char *config;         /* JSON */
+};
+
+/* What a study is created with, and what is found when it is there. */
+struct study_about {
+    const char *setup; /* JSON, see tuner/setup.h */
+    const char *file;  /* the study file's text; NULL: none */
+    wn_goal goal;      /* says which values listings call best */
+};
+
+struct study_row {
+    const char *name;
+    struct study_about about;
+    double created; /* seconds since 1970 */
+    uint64_t events, trials, by_state[WN_CANCELLED + 1];
+    double best; /* NAN before the first value */
+    uint32_t best_trial;
+};
+
+enum lease_act {
+    LEASE_GRANT, /* a trial was handed out */
+    LEASE_RENEW, /* its worker gave a sign of life; without effect on a trial that has no lease */
+    LEASE_DROP,
+};
+
+typedef wn_status take_event(void *context, const struct event *e, struct err *err);
+typedef wn_status take_study(void *context, const struct study_row *row, struct err *err);
+typedef wn_status take_trial(void *context, const struct trial_row *row, struct err *err);
+
+/* Looking without opening a study as a machine.  A store that is not there is WN_ENOTFOUND, as is a study. */
+struct catalog_ops {
+    /* The setup of a study, for free(). */
+    wn_status (*setup)(const char *address, const char *name, char **setup, struct err *err);
+    /* Every study in order of creation, or only `name` (NULL: all). */
+    wn_status (*studies)(const char *address, const char *name, take_study *take, void *context,
+                         struct err *err);
+    /* Its trials from number `from` on, in order, until `take` fails; WN_WAIT from it ends the listing well.
+     */
+    wn_status (*trials)(const char *address, const char *name, uint32_t from, take_trial *take, void *context,
+                        struct err *err);
+    wn_status (*remove)(const char *address, const char *name, struct err *err);
+};
+
 struct store_ops {
     const char *scheme; /* of the address: "memory" for "memory:" */
-    /* Opens or creates study `name`.  `address` is what follows "scheme:". */
+    /* Opens the place where study `name` is, or will be.  `address` is what follows "scheme:". */
     wn_status (*open)(const char *address, const char *name, const struct space *space, void **self,
                       struct err *err);
-    wn_status (*append)(void *self, const struct event *e, struct err *err);
+    /* Finds the study or creates it.  *stored is the setup it was created with, for free(), NULL when that
+     * was just now; *created is when, in seconds since 1970. */
+    wn_status (*attach)(void *self, const struct study_about *about, char **stored, double *created,
+                        struct err *err);
+    /* One writer at a time: waits for the others.  After a failure, and after rollback(), nothing has
+     * happened. */
+    wn_status (*begin)(void *self, struct err *err);
+    /* Event number `seq`, from 1.  `row` is its trial afterwards; NULL: need not be written. */
+    wn_status (*append)(void *self, uint64_t seq, const struct event *e, const struct trial_row *row,
+                        struct err *err);
+    /* Inside a transaction: writes a row that differs from the log; NULL: forgets all rows of the study. */
+    wn_status (*rewrite)(void *self, const struct trial_row *row, struct err *err);
+    /* Inside a transaction.  GRANT and RENEW let the lease end `seconds` from now. */
+    wn_status (*lease)(void *self, uint32_t trial, enum lease_act act, double seconds, struct err *err);
+    wn_status (*commit)(void *self, struct err *err);
+    void (*rollback)(void *self);
     /* Hands every event after the first `position` to `take`, in order, until it fails. */
-    wn_status (*read)(void *self, uint64_t position,
-                      wn_status (*take)(void *context, const struct event *e, struct err *err), void *context,
-                      struct err *err);
+    wn_status (*read)(void *self, uint64_t position, take_event *take, void *context, struct err *err);
+    /* The first trial whose lease has run out, TRIAL_NONE for none. */
+    wn_status (*expired)(void *self, uint32_t *trial, struct err *err);
     void (*close)(void *self);
+    const struct catalog_ops *catalog; /* NULL: nobody else can look into it */
 };
 
 struct store {
@@ -33,5 +107,17 @@ const struct store_ops *wni_store_at(size_t i);
 wn_status wni_store_open(struct store *s, const char *url, const char *name, const struct space *space,
                          struct err *err);
 void wni_store_close(struct store *s);
+
+/* Adds a report to a row, by the rules of the history: the last value is the newest at the largest resource,
+ * only finite ones can be best. */
+void wni_trial_row_add(struct trial_row *row, double resource, double value, wn_goal goal);
+
+/* See struct catalog_ops. */
+wn_status wni_store_setup(const char *url, const char *name, char **setup, struct err *err);
+wn_status wni_store_studies(const char *url, const char *name, take_study *take, void *context,
+                            struct err *err);
+wn_status wni_store_trials(const char *url, const char *name, uint32_t from, take_trial *take, void *context,
+                           struct err *err);
+wn_status wni_store_remove(const char *url, const char *name, struct err *err);
 
 #endif

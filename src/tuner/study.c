@@ -1,7 +1,8 @@
-/* study.c -- the one path every event takes. */
-#include "tuner/study.h"
+/* study.c -- the one path every event takes; ask.c has what an ask decides. */
+#include "tuner/study_int.h"
 
 #include "base/mem.h"
+#include "tuner/rows.h"
 
 #include <assert.h>
 #include <math.h>
@@ -14,7 +15,7 @@ static wn_status join_options(struct study *s, const char *const lists[2], struc
 {
     struct buf joined = {0};
     for (int i = 0; i < 2; i++)
-        if (lists[i]) wni_buf_printf(&joined, "%s ", lists[i]);
+        if (lists[i] && lists[i][0]) wni_buf_printf(&joined, "%s%s", joined.len ? " " : "", lists[i]);
     wni_buf_puts(&joined, "");
     if (joined.failed) {
         wni_buf_release(&joined);
@@ -61,19 +62,83 @@ static wn_status open_parts(struct study *s, const struct study_setup *setup, st
     return st;
 }
 
-static wn_status take_stored(void *context, const struct event *e, struct err *err)
+/* Stores keep values as they were reported. */
+static struct event turned(const struct study *s, const struct event *e)
 {
+    struct event out = *e;
+    out.value *= s->sign;
+    return out;
+}
+
+static wn_status take_stored(void *context, const struct event *stored, struct err *err)
+{
+    struct study *s = context;
+    struct event e = turned(s, stored);
     wn_decision ignored;
-    return wni_study_apply(context, e, &ignored, err);
+    wn_status st = wni_study_apply(s, &e, &ignored, err);
+    if (st && st != WN_ENOMEM) {
+        wni_err_prefix(err, "event %zu of the stored log", s->history.n_events + 1);
+        st = WN_ESTORE;
+    }
+    return st;
+}
+
+/* Reads what others have appended.  Positions in the store and in the history are the same. */
+static wn_status catch_up(struct study *s, struct err *err)
+{
+    return s->store.ops->read(s->store.self, s->history.n_events, take_stored, s, err);
+}
+
+/* The setup with its defaults filled in: what is stored and compared. */
+static struct study_setup full_setup(const struct study *s, const struct study_setup *setup)
+{
+    struct study_setup full = *setup;
+    full.space = &s->space;
+    full.options[0] = s->options;
+    full.options[1] = NULL;
+    full.min_resource = s->sched_env.min_resource;
+    full.max_resource = isinf(s->sched_env.max_resource) ? 0 : s->sched_env.max_resource;
+    return full;
+}
+
+static wn_status compare_stored(const char *stored, const struct study_setup *given, struct err *err)
+{
+    struct stored_setup before;
+    wn_status st = wni_setup_read(&before, stored, err);
+    if (st) return st;
+    st = wni_setup_compare(&before.setup, given, err);
+    wni_setup_release(&before);
+    return st;
+}
+
+/* Finds the study in the store, or creates it. */
+static wn_status attach(struct study *s, const struct study_setup *setup, struct err *err)
+{
+    struct study_setup full = full_setup(s, setup);
+    struct buf json = {0};
+    char *stored = NULL;
+    wni_setup_write(&full, &json);
+    wn_status st = json.failed ? wni_fail_memory(err) : WN_OK;
+    struct study_about about = {.setup = json.data, .file = setup->file, .goal = setup->goal};
+    if (!st) st = s->store.ops->attach(s->store.self, &about, &stored, &s->created, err);
+    if (!st && stored) st = compare_stored(stored, &full, err);
+    free(stored);
+    wni_buf_release(&json);
+    return st;
 }
 
 wn_status wni_study_open(struct study *s, const struct study_setup *setup, struct store *store,
                          struct err *err)
 {
-    *s = (struct study){.store = *store, .sign = setup->goal == WN_MAXIMIZE ? -1 : 1};
+    *s = (struct study){.store = *store,
+                        .goal = setup->goal,
+                        .sign = setup->goal == WN_MAXIMIZE ? -1 : 1,
+                        .lease = setup->lease,
+                        .retries = setup->retries};
     *store = (struct store){0};
     wn_status st = open_parts(s, setup, err);
-    if (!st) st = s->store.ops->read(s->store.self, 0, take_stored, s, err);
+    if (!st) st = attach(s, setup, err);
+    if (!st) st = catch_up(s, err);
     if (st) wni_study_release(s);
     return st;
 }
@@ -87,10 +152,18 @@ void wni_study_release(struct study *s)
     wni_store_close(&s->store);
     free(s->options);
     free(s->decisions);
+    wni_buf_release(&s->json);
     *s = (struct study){0};
 }
 
 /* ---- events ---- */
+
+/* Schedulers do not learn of a failure that is to be retried, nor of the RESUME after it: to them the trial
+ * just goes on running, so it keeps its place in its bracket and is not counted twice. */
+static bool scheduler_sees(const struct study *s, const struct event *e)
+{
+    return !e->retry && !(e->kind == EVENT_RESUME && s->history.trials[e->trial].retry);
+}
 
 /* All that may fail, before anything changes. */
 static wn_status prepare(struct study *s, const struct event *e, struct err *err)
@@ -100,7 +173,7 @@ static wn_status prepare(struct study *s, const struct event *e, struct err *err
     if (!st && e->kind == EVENT_ASK &&
         !wni_reserve((void **)&s->decisions, &s->decisions_cap, s->history.n_trials + 1, 1))
         st = wni_fail_memory(err);
-    if (!st && s->scheduler.ops->reserve)
+    if (!st && s->scheduler.ops->reserve && scheduler_sees(s, e))
         st = s->scheduler.ops->reserve(s->scheduler.self, &s->history, e, err);
     return st;
 }
@@ -108,9 +181,11 @@ static wn_status prepare(struct study *s, const struct event *e, struct err *err
 /* All that cannot. */
 static wn_decision commit(struct study *s, const struct event *e)
 {
+    bool told = scheduler_sees(s, e);
+    wn_decision decision = WN_CONTINUE;
     wni_history_append(&s->history, e);
     if (s->searcher.ops->observe) s->searcher.ops->observe(s->searcher.self, &s->history, e);
-    wn_decision decision = s->scheduler.ops->observe(s->scheduler.self, &s->history, e);
+    if (told) decision = s->scheduler.ops->observe(s->scheduler.self, &s->history, e);
     if (e->kind == EVENT_ENQUEUE || e->kind == EVENT_FINISH) return WN_CONTINUE;
     if (e->kind != EVENT_REPORT)
         decision = WN_CONTINUE;
@@ -127,90 +202,75 @@ wn_status wni_study_apply(struct study *s, const struct event *e, wn_decision *d
     return st;
 }
 
-static wn_status happen(struct study *s, const struct event *e, wn_decision *decision, struct err *err)
+/* ---- writing ---- */
+
+wn_status wni_study_enter(struct study *s, struct err *err)
+{
+    wn_status st = s->store.ops->begin(s->store.self, err);
+    if (st) return st;
+    st = catch_up(s, err);
+    if (st) s->store.ops->rollback(s->store.self);
+    return st;
+}
+
+wn_status wni_study_leave(struct study *s, wn_status st, struct err *err)
+{
+    if (!st) st = s->store.ops->commit(s->store.self, err);
+    if (st) s->store.ops->rollback(s->store.self);
+    return st;
+}
+
+/* Whether the event changes what listings show of a trial that is not running: a running one's reports are
+ * looked up when somebody asks, but the best value of a study must be there. */
+static bool changes_row(const struct study *s, const struct event *e)
+{
+    if (!s->store.ops->catalog || e->kind == EVENT_ENQUEUE) return false;
+    return e->kind != EVENT_REPORT || s->history.trials[e->trial].state != WN_RUNNING ||
+           e->value < s->history.best_value;
+}
+
+static wn_status keep_lease(struct study *s, const struct event *e, struct err *err)
+{
+    const struct store_ops *ops = s->store.ops;
+    switch (e->kind) {
+    case EVENT_ASK:
+    case EVENT_RESUME:
+        return s->lease > 0 ? ops->lease(s->store.self, e->trial, LEASE_GRANT, s->lease, err) : WN_OK;
+    case EVENT_REPORT:
+        return s->lease > 0 ? ops->lease(s->store.self, e->trial, LEASE_RENEW, s->lease, err) : WN_OK;
+    case EVENT_FINISH:
+        return ops->lease(s->store.self, e->trial, LEASE_DROP, 0, err);
+    case EVENT_ENQUEUE:
+        break;
+    }
+    return WN_OK;
+}
+
+static wn_status write_event(struct study *s, const struct event *e, struct err *err)
+{
+    struct trial_row row, *changed = NULL;
+    struct event stored = turned(s, e);
+    if (changes_row(s, e)) {
+        wni_row_after(s, e, &s->json, changed = &row);
+        if (s->json.failed) {
+            wni_buf_release(&s->json);
+            return wni_fail_memory(err);
+        }
+    }
+    wn_status st = s->store.ops->append(s->store.self, s->history.n_events + 1, &stored, changed, err);
+    return st ? st : keep_lease(s, e, err);
+}
+
+wn_status wni_study_happen(struct study *s, const struct event *e, wn_decision *decision, struct err *err)
 {
     wn_status st = prepare(s, e, err);
-    if (!st) st = s->store.ops->append(s->store.self, e, err);
+    if (!st) st = write_event(s, e, err);
+    st = wni_study_leave(s, st, err);
     if (!st) *decision = commit(s, e);
     return st;
 }
 
-/* ---- ask ---- */
-
-static wn_status resume_paused(struct study *s, uint32_t trial, double now, struct handout *out,
-                               struct err *err)
-{
-    struct event e = {.kind = EVENT_RESUME, .trial = trial, .time = now};
-    double value;
-    wn_decision ignored;
-    wn_status st = happen(s, &e, &ignored, err);
-    if (st) return st;
-    *out = (struct handout){.trial = trial, .config = wni_history_config(&s->history, trial)};
-    wni_history_last(&s->history, trial, &value, &out->resumed_from);
-    return WN_OK;
-}
-
-static wn_status start_new(struct study *s, const double *config, bool queued, double now,
-                           struct handout *out, struct err *err)
-{
-    struct event e = {.kind = EVENT_ASK,
-                      .queued = queued,
-                      .trial = (uint32_t)s->history.n_trials,
-                      .config = config,
-                      .saw = s->history.n_events,
-                      .time = now};
-    wn_decision ignored;
-    wn_status st = happen(s, &e, &ignored, err);
-    if (!st) *out = (struct handout){.trial = e.trial, .config = wni_history_config(&s->history, e.trial)};
-    return st;
-}
-
-/* Nothing new can be started.  A scheduler that pauses may still find a trial to go on with, once a running
- * one has reported. */
-static wn_status nothing_new(const struct study *s)
-{
-    return s->scheduler.ops->next && s->history.by_state[WN_RUNNING] > 0 ? WN_WAIT : WN_EXHAUSTED;
-}
-
-static wn_status propose(struct study *s, double now, struct handout *out, struct err *err)
-{
-    double *config = wni_new(double, s->space.n);
-    if (!config) return wni_fail_memory(err);
-    struct history *h = &s->history;
-    wn_status st = s->searcher.ops->suggest(s->searcher.self, h, (uint32_t)h->n_trials, config, err);
-    if (!st) st = start_new(s, config, false, now, out, err);
-    free(config);
-    return st == WN_EXHAUSTED ? nothing_new(s) : st;
-}
-
-wn_status wni_study_ask(struct study *s, double now, struct handout *out, struct err *err)
-{
-    struct history *h = &s->history;
-    bool full = s->max_trials && h->n_trials >= s->max_trials;
-    if (h->queue_head < h->n_queue && !full)
-        return start_new(s, h->queue + h->queue_head * s->space.n, true, now, out, err);
-    struct job job = {.kind = JOB_NEW};
-    if (s->scheduler.ops->next) job = s->scheduler.ops->next(s->scheduler.self, h);
-    switch (job.kind) {
-    case JOB_WAIT:
-        return WN_WAIT;
-    case JOB_RESUME:
-        return resume_paused(s, job.trial, now, out, err);
-    case JOB_NEW:
-        break;
-    }
-    return full ? nothing_new(s) : propose(s, now, out, err);
-}
-
-/* ---- report, finish, enqueue ---- */
-
-wn_status wni_study_report(struct study *s, uint32_t trial, double resource, double value, double now,
-                           wn_decision *decision, struct err *err)
-{
-    struct event e = {
-        .kind = EVENT_REPORT, .trial = trial, .resource = resource, .value = s->sign * value, .time = now};
-    return happen(s, &e, decision, err);
-}
+/* ---- lost trials ---- */
 
 /* What the caller says it ended as, corrected by what the log knows. */
 static wn_state fitting_state(const struct study *s, uint32_t trial, wn_state state)
@@ -227,17 +287,100 @@ static wn_state fitting_state(const struct study *s, uint32_t trial, wn_state st
     return state;
 }
 
+/* A diverged trial would diverge again, one that ran out of time would again. */
+static bool worth_retrying(const struct study *s, uint32_t trial, wn_state state)
+{
+    if (trial >= s->history.n_trials || (state != WN_FAILED && state != WN_LOST)) return false;
+    const struct trial *t = &s->history.trials[trial];
+    return !t->broken && t->attempt <= s->retries;
+}
+
+static wn_status finish_entered(struct study *s, uint32_t trial, wn_state state, const char *detail,
+                                double now, struct err *err)
+{
+    struct event e = {.kind = EVENT_FINISH,
+                      .trial = trial,
+                      .state = fitting_state(s, trial, state),
+                      .detail = detail,
+                      .time = now};
+    wn_decision ignored;
+    e.retry = worth_retrying(s, trial, e.state);
+    return wni_study_happen(s, &e, &ignored, err);
+}
+
+/* The lease is looked at again under the lock, so that one of those who notice declares the trial lost. */
+static wn_status give_up(struct study *s, double now, struct err *err)
+{
+    uint32_t trial;
+    wn_status st = wni_study_enter(s, err);
+    if (st) return st;
+    st = s->store.ops->expired(s->store.self, &trial, err);
+    if (st || trial == TRIAL_NONE) return wni_study_leave(s, st, err);
+    if (trial < s->history.n_trials && s->history.trials[trial].state == WN_RUNNING)
+        return finish_entered(s, trial, WN_LOST, "its worker gave no sign of life", now, err);
+    return wni_study_leave(s, s->store.ops->lease(s->store.self, trial, LEASE_DROP, 0, err), err);
+}
+
+static wn_status give_up_lost(struct study *s, double now, struct err *err)
+{
+    uint32_t trial = 0;
+    wn_status st = WN_OK;
+    while (!st && !(st = s->store.ops->expired(s->store.self, &trial, err)) && trial != TRIAL_NONE)
+        st = give_up(s, now, err);
+    return st;
+}
+
+wn_status wni_study_sync(struct study *s, double now, struct err *err)
+{
+    wn_status st = catch_up(s, err);
+    return st ? st : give_up_lost(s, now, err);
+}
+
+wn_status wni_study_heartbeat(struct study *s, uint32_t trial, struct err *err)
+{
+    wn_status st = wni_study_enter(s, err);
+    if (st) return st;
+    if (trial >= s->history.n_trials)
+        st = wni_fail(err, WN_ENOTFOUND, "trial %u: there is no such trial", trial);
+    else if (s->history.trials[trial].state != WN_RUNNING)
+        st = wni_fail(err, WN_ESTATE, "trial %u is %s, not running", trial,
+                      wn_state_name(s->history.trials[trial].state));
+    else if (s->lease > 0)
+        st = s->store.ops->lease(s->store.self, trial, LEASE_RENEW, s->lease, err);
+    return wni_study_leave(s, st, err);
+}
+
+/* ---- report, finish, enqueue ---- */
+
+/* + 0.0: a store may not tell -0 from 0, so there is only one of them. */
+wn_status wni_study_report(struct study *s, uint32_t trial, double resource, double value, double now,
+                           wn_decision *decision, struct err *err)
+{
+    struct event e = {.kind = EVENT_REPORT,
+                      .trial = trial,
+                      .resource = resource,
+                      .value = s->sign * (value + 0.0),
+                      .time = now};
+    wn_status st = wni_study_enter(s, err);
+    return st ? st : wni_study_happen(s, &e, decision, err);
+}
+
+wn_status wni_study_finish_as(struct study *s, uint32_t trial, wn_state state, const char *detail, double now,
+                              struct err *err)
+{
+    wn_status st = wni_study_enter(s, err);
+    return st ? st : finish_entered(s, trial, state, detail, now, err);
+}
+
 wn_status wni_study_finish(struct study *s, uint32_t trial, wn_state state, double now, struct err *err)
 {
-    struct event e = {
-        .kind = EVENT_FINISH, .trial = trial, .state = fitting_state(s, trial, state), .time = now};
-    wn_decision ignored;
-    return happen(s, &e, &ignored, err);
+    return wni_study_finish_as(s, trial, state, NULL, now, err);
 }
 
 wn_status wni_study_enqueue(struct study *s, const double *config, double now, struct err *err)
 {
     struct event e = {.kind = EVENT_ENQUEUE, .config = config, .time = now};
     wn_decision ignored;
-    return happen(s, &e, &ignored, err);
+    wn_status st = wni_study_enter(s, err);
+    return st ? st : wni_study_happen(s, &e, &ignored, err);
 }

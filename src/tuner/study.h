@@ -1,9 +1,11 @@
 /* study.h -- a study as a machine: ask, report, finish.
  *
  * It joins a history, a searcher, a scheduler and a store.  Every change is one event that goes the same way,
- * whether it comes from the public library, the simulator, a worker process or a replay: check, make room,
- * append to the store, append to the history, tell searcher and scheduler.  Only the steps before the store's
- * append may fail, so an event either happened everywhere or nowhere. */
+ * whether it comes from the public library, the simulator, a worker process or a replay.  In a store that
+ * others write to as well, it takes the write lock, catches up with what they appended, checks, makes room,
+ * appends to the store, and, once that is durable, appends to the history and tells searcher and scheduler.
+ * Only the steps before the store's commit may fail, so an event either happened everywhere or nowhere.
+ * docs/adr/0012 has the whole story. */
 #ifndef WNI_TUNER_STUDY_H
 #define WNI_TUNER_STUDY_H
 
@@ -11,15 +13,7 @@
 #include "sched/sched.h"
 #include "search/search.h"
 #include "store/store.h"
-
-struct study_setup {
-    const struct space *space;        /* copied */
-    const char *scheduler, *searcher; /* registry names */
-    const char *options[2];           /* "scheduler.eta=4 ...", the second list wins; NULL: none */
-    uint64_t seed;
-    wn_goal goal;
-    double min_resource, max_resource; /* 0: min 1; max 0: trials report one final value */
-};
+#include "tuner/setup.h"
 
 struct study {
     struct space space;
@@ -31,8 +25,13 @@ struct study {
     struct store store;
     char *options;
     uint64_t max_trials; /* no new ones beyond; 0: no limit */
-    double sign;         /* -1 when maximising: the history minimises */
-    uint8_t *decisions;  /* last wn_decision of each trial */
+    wn_goal goal;
+    double sign;  /* -1 when maximising: the history minimises */
+    double lease; /* see study_setup */
+    unsigned retries;
+    double created;     /* when the study was, in seconds since 1970 */
+    struct buf json;    /* scratch */
+    uint8_t *decisions; /* last wn_decision of each trial */
     size_t decisions_cap;
 };
 
@@ -40,10 +39,12 @@ struct study {
 struct handout {
     uint32_t trial;
     const double *config;
-    double resumed_from; /* 0: new */
+    double resumed_from; /* resource it had reached before it was paused, failed or lost; 0: new */
+    unsigned attempt;    /* 1, and one more for each retry */
 };
 
-/* Takes over `store` (also on failure) and replays what it holds. */
+/* Takes over `store` (also on failure) and replays what it holds.  A study that is there already must have
+ * been created with the same setup. */
 wn_status wni_study_open(struct study *s, const struct study_setup *setup, struct store *store,
                          struct err *err);
 void wni_study_release(struct study *s);
@@ -55,9 +56,24 @@ wn_status wni_study_report(struct study *s, uint32_t trial, double resource, dou
                            wn_decision *decision, struct err *err);
 /* The state recorded is the one that fits what happened; see wn_trial_finish(). */
 wn_status wni_study_finish(struct study *s, uint32_t trial, wn_state state, double now, struct err *err);
+/* With a sentence for people that says why; NULL: none. */
+wn_status wni_study_finish_as(struct study *s, uint32_t trial, wn_state state, const char *detail, double now,
+                              struct err *err);
 wn_status wni_study_enqueue(struct study *s, const double *config, double now, struct err *err);
 
-/* Applies an event that is in the store already (replay, another worker's). */
+/* Catches up with what others have appended, and declares trials LOST whose lease has run out.  Ask, report,
+ * finish and enqueue catch up by themselves; ask also looks for the lost. */
+wn_status wni_study_sync(struct study *s, double now, struct err *err);
+/* The worker of a running trial is alive.  Reports say so too.  WN_ESTATE: it was given up as lost, or ended
+ * by somebody else; its results are still welcome in the first case. */
+wn_status wni_study_heartbeat(struct study *s, uint32_t trial, struct err *err);
+/* From here to wni_study_leave() nobody else writes, and the history is all there is. */
+wn_status wni_study_enter(struct study *s, struct err *err);
+/* Makes what was written to the store since then durable, or, with a `st` that is not WN_OK, undone.  Returns
+ * `st` or how that went. */
+wn_status wni_study_leave(struct study *s, wn_status st, struct err *err);
+
+/* Applies an event of a log (replay), whose values are minimised. */
 wn_status wni_study_apply(struct study *s, const struct event *e, wn_decision *decision, struct err *err);
 
 #endif

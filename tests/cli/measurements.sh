@@ -33,9 +33,17 @@ run bench observations --n 10
 says 'bench observations: no space' stderr '--space is missing'
 run bench observations --space fcnet
 says 'bench observations: one number' stderr '--n takes one number'
+run bench store --trials 30 --reports 4 --store "sqlite:///$out/bench.db" --format csv
+is 'bench store: columns' "$(head -n 1 "$out/stdout")" \
+    'trials,reports,seconds,trials_per_second,events_per_second,cpu_seconds,open_seconds,list_seconds'
+is 'bench store: a row' "$(sed 1d "$out/stdout" | cut -d, -f1-2)" '30,4'
+truth 'bench store: the study is there, and nothing beside the file' [ "$(ls "$out" | grep -c 'bench.db')" = 1 ]
+run bench store --trials 1 --store "sqlite:///$out/nowhere/bench.db"
+is 'bench store: no such folder: exit code 1' "$code" 1
+says 'and which' stderr "nowhere/bench.db': cannot be opened: No such file or directory"
 run bench speed
 is 'an unknown measurement: exit code 2' "$code" 2
-says 'and the known ones' stderr "unknown measurement 'speed'; there are history, latency, memory, fit and observations"
+says 'and the known ones' stderr "unknown measurement 'speed'; there are history, latency, memory, fit, observations and store"
 run bench latency --n 16,x
 says 'a bad list' stderr "--n: expected whole numbers from 1, separated by commas, got 'x'"
 

@@ -84,6 +84,7 @@ static inline void check_same_event(const struct space *space, const struct even
           (size_t)expected->saw);
     CHECK(got->state == expected->state, "event %zu: trial %u ended as %s, expected %s", at, got->trial,
           wn_state_name(got->state), wn_state_name(expected->state));
+    CHECK(got->retry == expected->retry, "event %zu: retry %d, expected %d", at, got->retry, expected->retry);
     CHECK(check_same_double(got->resource, expected->resource), "event %zu: resource %.17g, expected %.17g",
           at, got->resource, expected->resource);
     CHECK(check_same_double(got->value, expected->value), "event %zu: value %.17g, expected %.17g", at,

@@ -286,9 +286,9 @@ static void wrong_openings_are_explained(void **state)
         wn_study_options options;
         const char *says;
     } cases[] = {
-        {NULL, "s", {0}, "store, name and space must not be NULL"},
-        {"memory:", NULL, {0}, "store, name and space must not be NULL"},
-        {"mem:", "s", {0}, "unknown store 'mem'; there are memory"},
+        {NULL, "s", {0}, "store and name must not be NULL"},
+        {"memory:", NULL, {0}, "store and name must not be NULL"},
+        {"mem:", "s", {0}, "unknown store 'mem'; there are memory, sqlite"},
         {"memory:", "s", {.method = "ahsa"}, "unknown method 'ahsa'; did you mean 'asha'?"},
         {"memory:", "s", {.goal = (wn_goal)5}, "options: goal is neither WN_MINIMIZE nor WN_MAXIMIZE"},
         {"memory:",
@@ -330,7 +330,7 @@ static void an_empty_space_is_refused(void **state)
     CHECK_INT(wn_study_open("memory:", "s", space, NULL, &study, why), WN_EINVAL);
     CHECK_TEXT(why, "the space has no parameters");
     CHECK_INT(wn_study_open("memory:", "s", NULL, NULL, &study, why), WN_EINVAL);
-    CHECK_TEXT(why, "store, name and space must not be NULL");
+    CHECK_TEXT(why, "store 'memory:' is gone with the process that opened it");
     wn_space_free(space);
 }
 
@@ -794,9 +794,10 @@ static void studies_are_independent(void **state)
 
 /* ---- a store that fails ---- */
 
-static wn_status refuse(void *self, const struct event *e, struct err *err)
+static wn_status refuse(void *self, uint64_t seq, const struct event *e, const struct trial_row *row,
+                        struct err *err)
 {
-    (void)self, (void)e;
+    (void)self, (void)seq, (void)e, (void)row;
     return wni_fail(err, WN_ESTORE, "the disk is full");
 }
 

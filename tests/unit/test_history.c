@@ -58,6 +58,44 @@ static wn_state state_of(const struct model *m, uint32_t trial)
     return state;
 }
 
+/* Whether the last that happened to the trial is an end that is to be retried; reports do not count. */
+static bool waits_for_retry(const struct model *m, uint32_t trial)
+{
+    bool waits = false;
+    for (size_t i = 0; i < m->n; i++) {
+        const struct event *e = &m->log[i].event;
+        if (e->kind == EVENT_ENQUEUE || e->kind == EVENT_REPORT || e->trial != trial) continue;
+        waits = e->kind == EVENT_FINISH && e->retry;
+    }
+    return waits;
+}
+
+/* When the trial began to wait, as a number of the log: a later word that it waits does not move it back. */
+static size_t waits_since(const struct model *m, uint32_t trial)
+{
+    size_t since = m->n;
+    for (size_t i = m->n; i-- > 0;) {
+        const struct event *e = &m->log[i].event;
+        if (e->kind == EVENT_ENQUEUE || e->kind == EVENT_REPORT || e->trial != trial) continue;
+        if (e->kind != EVENT_FINISH || !e->retry) break;
+        since = i;
+    }
+    return since;
+}
+
+static int attempt_of(const struct model *m, uint32_t trial)
+{
+    int attempt = 1;
+    bool waits = false;
+    for (size_t i = 0; i < m->n; i++) {
+        const struct event *e = &m->log[i].event;
+        if (e->kind == EVENT_ENQUEUE || e->kind == EVENT_REPORT || e->trial != trial) continue;
+        attempt += e->kind == EVENT_RESUME && waits;
+        waits = e->kind == EVENT_FINISH && e->retry;
+    }
+    return attempt;
+}
+
 static bool was_asked(const struct model *m, const double *config, size_t before)
 {
     for (size_t i = 0; i < before; i++)
@@ -149,10 +187,13 @@ static wn_status expected_status(const struct model *m, const struct event *e)
         return state_of(m, e->trial) == WN_RUNNING || state_of(m, e->trial) == WN_LOST ? WN_OK : WN_ESTATE;
     case EVENT_RESUME:
         if (e->trial >= n_trials) return WN_ENOTFOUND;
-        return state_of(m, e->trial) == WN_PAUSED ? WN_OK : WN_ESTATE;
+        return state_of(m, e->trial) == WN_PAUSED || waits_for_retry(m, e->trial) ? WN_OK : WN_ESTATE;
     case EVENT_FINISH:
         if (e->state < WN_PAUSED || e->state > WN_CANCELLED) return WN_EINVAL;
+        if (e->retry && e->state != WN_FAILED && e->state != WN_TIMEOUT && e->state != WN_LOST)
+            return WN_EINVAL;
         if (e->trial >= n_trials) return WN_ENOTFOUND;
+        if (waits_for_retry(m, e->trial) && e->state == WN_CANCELLED) return WN_OK;
         return may_become(state_of(m, e->trial), e->state) ? WN_OK : WN_ESTATE;
     }
     return WN_EINVAL;
@@ -216,6 +257,7 @@ static struct event random_event(const struct model *m, struct rng *rng, double 
         e.kind = EVENT_FINISH;
         e.state = (wn_state)check_between(rng, 0, STATES);
         if (check_chance(rng, 30)) e.state = check_chance(rng, 50) ? WN_PAUSED : WN_LOST;
+        e.retry = check_chance(rng, e.state >= WN_FAILED && e.state <= WN_LOST ? 50 : 5);
     }
     return e;
 }
@@ -232,6 +274,8 @@ static void check_trial(const struct model *m, const struct history *h, uint32_t
     CHECK_DOUBLE(value, there ? last->value : 123);
     CHECK_DOUBLE(resource, there ? last->resource : 456);
     CHECK_INT(h->trials[trial].state, state_of(m, trial));
+    CHECK_INT(h->trials[trial].attempt, attempt_of(m, trial));
+    CHECK_INT(h->trials[trial].retry, waits_for_retry(m, trial));
     size_t n = 0, total = 0;
     for (size_t i = 0; i < m->n; i++)
         total += m->log[i].event.kind == EVENT_REPORT;
@@ -268,6 +312,16 @@ static void check_counts_of(const struct model *m, const struct history *h)
     for (int s = 0; s < STATES; s++)
         CHECK_INT(h->by_state[s], by_state[s]);
     CHECK_DOUBLE(h->total_resource, total);
+    size_t waiting = 0;
+    for (uint32_t t = 0; t < n_trials; t++)
+        waiting += waits_for_retry(m, t);
+    CHECK_INT(h->n_retries, waiting);
+    for (size_t i = 0; i < waiting; i++) { /* the longest waiting first */
+        CHECK(waits_for_retry(m, h->retries[i]), "trial %u does not wait", h->retries[i]);
+        if (i)
+            CHECK(waits_since(m, h->retries[i - 1]) < waits_since(m, h->retries[i]), "out of order at %zu",
+                  i);
+    }
     const struct event *best = best_report(m, &best_index);
     CHECK_DOUBLE(h->best_value, best ? best->value : INFINITY);
     CHECK_INT(h->best_trial, best ? best->trial : TRIAL_NONE);
@@ -294,8 +348,9 @@ static void check_same_event(const struct model *m, size_t i, const struct event
     CHECK_INT(got->saw, e->kind == EVENT_ASK ? e->saw : 0);
     CHECK_DOUBLE(got->resource, e->kind == EVENT_REPORT ? e->resource : 0);
     CHECK_DOUBLE(got->value, e->kind == EVENT_REPORT ? e->value : 0);
-    bool timed =
-        e->kind == EVENT_ASK || (e->kind == EVENT_FINISH && e->state != WN_PAUSED && e->state != WN_LOST);
+    CHECK_INT(got->retry, e->kind == EVENT_FINISH && e->retry);
+    bool timed = e->kind == EVENT_ASK ||
+                 (e->kind == EVENT_FINISH && e->state != WN_PAUSED && e->state != WN_LOST && !e->retry);
     CHECK_DOUBLE(got->time, timed ? e->time : NAN);
     bool configured = e->kind == EVENT_ASK || e->kind == EVENT_ENQUEUE;
     CHECK_INT(got->config != NULL, configured);

@@ -1,0 +1,336 @@
+/* test_leases.c -- trials whose worker went away: noticed by the lease, once, whoever looks; retried as often
+ * as the study says; and a late result still counts.  The clock is ours. */
+#include "tests/check.h"
+
+#include "store/sqlite_int.h"
+#include "tuner/rows.h"
+#include "tuner/study.h"
+
+static char folder[CHECK_PATH_MAX], url[CHECK_PATH_MAX + 64];
+static struct space space;
+static struct err err;
+static double the_time;
+
+static double our_clock(void)
+{
+    return the_time;
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    the_time = 1000;
+    check_tmp_make(folder);
+    snprintf(url, sizeof url, "sqlite:///%s/store.db", folder);
+    wni_space_init(&space);
+    CHECK_OK(wni_space_add(&space, &(struct param_decl){.name = "x", .kind = PARAM_FLOAT, .max = 1}, &err),
+             err);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    wni_space_release(&space);
+    check_tmp_remove(folder);
+    return 0;
+}
+
+static void open_as(struct study *s, const char *scheduler, const char *options, unsigned retries)
+{
+    struct store store;
+    CHECK_OK(wni_store_open(&store, url, "s", &space, &err), err);
+    ((struct sqlite_store *)store.self)->clock = our_clock;
+    struct study_setup setup = {.space = &space,
+                                .scheduler = scheduler,
+                                .searcher = "random",
+                                .options = {options},
+                                .max_resource = 9,
+                                .lease = 60,
+                                .retries = retries};
+    CHECK_OK(wni_study_open(s, &setup, &store, &err), err);
+}
+
+static struct handout ask(struct study *s)
+{
+    struct handout job = {0};
+    CHECK_OK(wni_study_ask(s, the_time, &job, &err), err);
+    return job;
+}
+
+static wn_decision report(struct study *s, uint32_t trial, double resource, double value)
+{
+    wn_decision next = WN_CONTINUE;
+    CHECK_OK(wni_study_report(s, trial, resource, value, the_time, &next, &err), err);
+    return next;
+}
+
+static void finish(struct study *s, uint32_t trial, wn_state state)
+{
+    CHECK_OK(wni_study_finish(s, trial, state, the_time, &err), err);
+}
+
+static wn_state state_of(struct study *s, uint32_t trial)
+{
+    CHECK_OK(wni_study_sync(s, the_time, &err), err);
+    return s->history.trials[trial].state;
+}
+
+static void check_file(struct study *s)
+{
+    size_t wrong;
+    CHECK_OK(wni_rows_repair(s, url, "s", &wrong, &err), err);
+    CHECK_INT(wrong, 0);
+}
+
+/* ---- noticing ---- */
+
+static void a_silent_trial_is_lost(void **state)
+{
+    (void)state;
+    struct study s, other;
+    open_as(&s, "fifo", NULL, 0);
+    open_as(&other, "fifo", NULL, 0);
+    uint32_t silent = ask(&s).trial, chatty = ask(&s).trial, beating = ask(&s).trial;
+    for (int i = 1; i <= 3; i++) {
+        the_time += 19.9;
+        report(&s, chatty, i, 1);
+        CHECK_OK(wni_study_heartbeat(&s, beating, &err), err);
+        CHECK_INT(state_of(&other, silent), WN_RUNNING);
+    }
+    the_time += 0.4;                              /* now it is 60.1 seconds */
+    CHECK_INT(state_of(&other, silent), WN_LOST); /* whoever looks */
+    CHECK_INT(state_of(&s, silent), WN_LOST);
+    CHECK_INT(state_of(&s, chatty), WN_RUNNING);
+    CHECK_INT(state_of(&s, beating), WN_RUNNING);
+    CHECK_INT(s.history.n_events, 7); /* three asks, three reports, one loss: noticed once */
+    CHECK_INT(wni_study_heartbeat(&s, silent, &err), WN_ESTATE);
+    CHECK_TEXT(err.text, "trial 0 is LOST, not running");
+    CHECK_INT(wni_study_heartbeat(&s, 9, &err), WN_ENOTFOUND);
+    check_file(&s);
+    wni_study_release(&s);
+    wni_study_release(&other);
+}
+
+/* An ask notices too, and every sign of life counts from when it was given, though not each is written. */
+static void leases_are_renewed_in_time(void **state)
+{
+    (void)state;
+    struct study s;
+    open_as(&s, "fifo", NULL, 0);
+    uint32_t trial = ask(&s).trial;
+    struct rng rng = wni_rng_stream(1, 1, 1);
+    for (int i = 1; i < 300; i++) {
+        the_time += check_uniform(&rng, 0, 44); /* three quarters of the lease: it may be a quarter old */
+        CHECK_INT(state_of(&s, trial), WN_RUNNING);
+        report(&s, trial, 1, 1);
+    }
+    the_time += 60.1;
+    CHECK_INT(ask(&s).trial, 1);
+    CHECK_INT(s.history.trials[trial].state, WN_LOST);
+    wni_study_release(&s);
+}
+
+static void ended_trials_have_no_lease(void **state)
+{
+    (void)state;
+    struct study s;
+    open_as(&s, "fifo", NULL, 0);
+    uint32_t done = ask(&s).trial, paused = ask(&s).trial;
+    report(&s, done, 9, 1);
+    finish(&s, done, WN_COMPLETE);
+    finish(&s, paused, WN_PAUSED);
+    the_time += 1e6;
+    CHECK_INT(state_of(&s, done), WN_COMPLETE);
+    CHECK_INT(state_of(&s, paused), WN_PAUSED);
+    wni_study_release(&s);
+}
+
+/* A clock set forward or back by years is not the clock of leases; a machine that was started again is known
+ * by its boot, even if its clock now shows less. */
+static void a_reboot_ends_all_leases(void **state)
+{
+    (void)state;
+    struct study s;
+    open_as(&s, "fifo", NULL, 0);
+    ask(&s);
+    CHECK_INT(state_of(&s, 0), WN_RUNNING);
+    the_time = 3;
+    CHECK_INT(state_of(&s, 0), WN_RUNNING);
+    strcpy(((struct sqlite_store *)s.store.self)->boot, "another");
+    CHECK_INT(state_of(&s, 0), WN_LOST);
+    wni_study_release(&s);
+}
+
+/* ---- late results ---- */
+
+static void a_late_result_is_accepted(void **state)
+{
+    (void)state;
+    struct study s;
+    open_as(&s, "fifo", NULL, 0);
+    uint32_t trial = ask(&s).trial;
+    report(&s, trial, 1, 0.5);
+    the_time += 61;
+    CHECK_INT(state_of(&s, trial), WN_LOST);
+    report(&s, trial, 9, 0.25);
+    CHECK_DOUBLE(s.history.best_value, 0.25);
+    check_file(&s);
+    finish(&s, trial, WN_COMPLETE);
+    CHECK_INT(state_of(&s, trial), WN_COMPLETE);
+    check_file(&s);
+    wni_study_release(&s);
+}
+
+/* ---- retries ---- */
+
+static void lost_and_failed_trials_are_tried_again(void **state)
+{
+    (void)state;
+    struct study s, again;
+    open_as(&s, "fifo", NULL, 2);
+    struct handout first = ask(&s);
+    double x = first.config[0];
+    CHECK_INT(first.attempt, 1);
+    report(&s, 0, 3, 1);
+    the_time += 61;
+    CHECK_INT(state_of(&s, 0), WN_LOST);
+    CHECK_INT(s.history.n_retries, 1);
+    struct handout second = ask(&s);
+    CHECK_INT(second.trial, 0);
+    CHECK_INT(second.attempt, 2);
+    CHECK_DOUBLE(second.config[0], x);
+    CHECK_DOUBLE(second.resumed_from, 3);
+    CHECK_INT(s.history.n_distinct, 1); /* not a second configuration */
+    finish(&s, 0, WN_FAILED);
+    CHECK_INT(state_of(&s, 0), WN_FAILED);
+    check_file(&s);
+    open_as(&again, "fifo", NULL, 0); /* what waits is in the log, whoever asks */
+    CHECK_INT(ask(&again).attempt, 3);
+    CHECK_INT(ask(&s).trial, 1);
+    finish(&s, 0, WN_FAILED); /* that was the last */
+    CHECK_INT(s.history.n_retries, 0);
+    CHECK_INT(ask(&s).trial, 2);
+    CHECK_INT(state_of(&again, 0), WN_FAILED);
+    check_file(&s);
+    wni_study_release(&s);
+    wni_study_release(&again);
+}
+
+static void not_everything_is_tried_again(void **state)
+{
+    (void)state;
+    static const wn_state ends[] = {WN_TIMEOUT, WN_CANCELLED, WN_COMPLETE, WN_STOPPED};
+    struct study s;
+    open_as(&s, "fifo", NULL, 5);
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        report(&s, ask(&s).trial, 1, 1);
+        finish(&s, (uint32_t)i, ends[i]);
+        CHECK_INT(s.history.n_retries, 0);
+    }
+    uint32_t diverged = ask(&s).trial; /* it would diverge again */
+    report(&s, diverged, 1, NAN);
+    finish(&s, diverged, WN_FAILED);
+    CHECK_INT(s.history.n_retries, 0);
+    finish(&s, ask(&s).trial, WN_FAILED);
+    CHECK_INT(s.history.n_retries, 1);
+    finish(&s, diverged + 1, WN_CANCELLED); /* the user has seen enough */
+    CHECK_INT(s.history.n_retries, 0);
+    CHECK_INT(ask(&s).trial, diverged + 2);
+    wni_study_release(&s);
+}
+
+/* The worker was only slow: its trial ends and is not tried again. */
+static void a_late_end_makes_a_retry_needless(void **state)
+{
+    (void)state;
+    struct study s;
+    open_as(&s, "fifo", NULL, 1);
+    uint32_t slow = ask(&s).trial;
+    the_time += 61;
+    CHECK_INT(state_of(&s, slow), WN_LOST);
+    report(&s, slow, 9, 1);
+    finish(&s, slow, WN_COMPLETE);
+    CHECK_INT(s.history.n_retries, 0);
+    CHECK_INT(ask(&s).trial, 1);
+    wni_study_release(&s);
+}
+
+/* With every configuration asked, those who could be needed for a retry wait instead of leaving. */
+static void workers_wait_for_retries(void **state)
+{
+    (void)state;
+    struct study s;
+    struct handout job;
+    open_as(&s, "fifo", NULL, 1);
+    s.max_trials = 1;
+    ask(&s);
+    CHECK_INT(wni_study_ask(&s, 0, &job, &err), WN_WAIT);
+    finish(&s, 0, WN_FAILED);
+    CHECK_INT(ask(&s).attempt, 2);
+    CHECK_INT(wni_study_ask(&s, 0, &job, &err), WN_WAIT);
+    report(&s, 0, 9, 1);
+    finish(&s, 0, WN_COMPLETE);
+    CHECK_INT(wni_study_ask(&s, 0, &job, &err), WN_EXHAUSTED);
+    wni_study_release(&s);
+}
+
+/* To a scheduler the trial just went on: a study with a failure and its retry decides like one without. */
+static void schedulers_do_not_notice(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *scheduler, *options;
+    } rows[] = {{"asha", "scheduler.type=stopping"},
+                {"asha", "scheduler.type=promotion"},
+                {"sync", "scheduler.brackets=2"},
+                {"median", "scheduler.min_trials=1"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct study with, without;
+        for (int trouble = 0; trouble < 2; trouble++) {
+            struct study *s = trouble ? &with : &without;
+            open_as(s, rows[i].scheduler, rows[i].options, (unsigned)trouble);
+            for (int round = 0; round < 40; round++) {
+                struct handout job = ask(s);
+                double at = job.resumed_from;
+                wn_decision next = WN_CONTINUE;
+                while (next == WN_CONTINUE && at < 9) {
+                    if (trouble && job.attempt == 1 && at == job.trial % 3) {
+                        finish(s, job.trial, WN_FAILED);
+                        struct handout same = ask(s);
+                        CHECK_INT(same.trial, job.trial);
+                        job = same;
+                    }
+                    at++;
+                    next = report(s, job.trial, at, job.config[0] + 1 / at);
+                }
+                finish(s, job.trial, WN_COMPLETE);
+            }
+            wni_store_close(&s->store);
+            CHECK_OK(wni_store_remove(url, "s", &err), err);
+        }
+        CHECK_INT(with.history.n_trials, without.history.n_trials);
+        CHECK_INT(with.history.n_reports, without.history.n_reports);
+        CHECK(with.history.n_events > without.history.n_events, "%s: nothing failed", rows[i].scheduler);
+        for (uint32_t t = 0; t < with.history.n_trials; t++) {
+            CHECK_INT(with.history.trials[t].state, without.history.trials[t].state);
+            CHECK_INT(with.decisions[t], without.decisions[t]);
+        }
+        wni_study_release(&with);
+        wni_study_release(&without);
+    }
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_silent_trial_is_lost),        TEST(leases_are_renewed_in_time),
+        TEST(ended_trials_have_no_lease),    TEST(a_reboot_ends_all_leases),
+        TEST(a_late_result_is_accepted),     TEST(lost_and_failed_trials_are_tried_again),
+        TEST(not_everything_is_tried_again), TEST(a_late_end_makes_a_retry_needless),
+        TEST(workers_wait_for_retries),      TEST(schedulers_do_not_notice),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
