@@ -286,12 +286,9 @@ static wn_status bench_observations(const struct args *args, struct err *err)
 static const struct {
     const char *name;
     wn_status (*run)(const struct args *args, struct err *err);
-} measurements[] = {{"history", bench_history},
-                    {"latency", bench_latency},
-                    {"memory", bench_memory},
-                    {"fit", bench_fit},
-                    {"observations", bench_observations},
-                    {"store", wni_bench_store}};
+} measurements[] = {
+    {"history", bench_history}, {"latency", bench_latency},           {"memory", bench_memory},
+    {"fit", bench_fit},         {"observations", bench_observations}, {"store", wni_bench_store}};
 
 static int run(struct args *args)
 {
@@ -301,9 +298,10 @@ static int run(struct args *args)
         wn_status st = measurements[i].run(args, &err);
         return st ? wni_complain(&err, st) : EXIT_DONE;
     }
-    wni_fail(&err, WN_EINVAL,
-             "bench: unknown measurement '%s'; there are history, latency, memory, fit, observations and store",
-             args->words[0]);
+    wni_fail(
+        &err, WN_EINVAL,
+        "bench: unknown measurement '%s'; there are history, latency, memory, fit, observations and store",
+        args->words[0]);
     return wni_complain(&err, WN_EINVAL);
 }
 
@@ -352,8 +350,10 @@ const struct cli_command wni_cmd_bench = {
         "3 each), on one core.\n\n"
         "observations: prints the n made-up observations that latency and fit use, for others to be "
         "measured on the same rows.\n\n"
-        "store: one worker's asks, reports and finishes, each event a transaction of its own; then the time to "
-        "open the study again and to list its first ten trials. cpu_seconds are those of the seconds that are "
+        "store: one worker's asks, reports and finishes, each event a transaction of its own; then the time "
+        "to "
+        "open the study again and to list its first ten trials. cpu_seconds are those of the seconds that "
+        "are "
         "processor time. An interrupted study of that name (bench) is gone on with.",
     .options = options,
     .examples = "winnow bench history\n"
