@@ -34,7 +34,7 @@ fulfils()
 
 programs=$(cd examples && ls *.c | sed 's/\.c$//')
 count=$(echo $programs | wc -w)
-echo "1..$((4 * count + 10))"
+echo "1..$((4 * count + 12))"
 
 for program in $programs; do
     "$build/example-$program" >"$out/$program" 2>"$out/err"
@@ -59,3 +59,6 @@ fulfils promotion 'resumes' '/times resumed$/ && $6 > 10'
 result 'promotion: every checkpoint fits' $? "$out/promotion"
 prints enqueue 'refuses a value outside the space' "^refused: parameter 'lr': 5 is outside 0.0001\.\.0.1$"
 prints enqueue 'keeps the order' '^trial 1: error 0\.08[0-9]*, \{"lr": 0.001, "optimizer": "adam", "nesterov": (true|false)\}$'
+prints workers 'asks for each worker' '^40 trials, 40 complete$'
+"$build/example-workers" "sqlite:///$out/shared.db" >/dev/null && "$build/example-workers" "sqlite:///$out/shared.db" >"$out/shared"
+prints shared 'a second run goes on with the first' '^80 trials, 80 complete$'
