@@ -319,7 +319,7 @@ static void memory_is_kept_for_the_next_fit(void **state)
         fit(&model, &t, &DEFAULTS, i);
         assert_ptr_equal(model.keep.block, keep.block);
         assert_ptr_equal(model.scratch.block, scratch.block);
-        CHECK(model.keep.used < 2 * keep.used && model.scratch.used == scratch.used,
+        CHECK(model.keep.used < 2 * keep.used && model.scratch.used < 2 * scratch.used,
               "%zu and %zu bytes, before %zu and %zu", model.keep.used, model.scratch.used, keep.used,
               scratch.used);
     }
