@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/number.h"
 #include "bench/latency.h"
+#include "cli/bench.h"
 #include "core/history.h"
 
 #include <math.h>
@@ -294,13 +295,15 @@ static const struct {
 static int run(struct args *args)
 {
     struct err err = {0};
+    if (!strcmp(args->words[0], "run")) return wni_bench_run(args);
+    if (!strcmp(args->words[0], "report")) return wni_bench_report(args);
     for (size_t i = 0; i < sizeof measurements / sizeof *measurements; i++) {
         if (strcmp(args->words[0], measurements[i].name) != 0) continue;
         wn_status st = measurements[i].run(args, &err);
         return st ? wni_complain(&err, st) : EXIT_DONE;
     }
     wni_fail(&err, WN_EINVAL,
-             "bench: unknown measurement '%s'; there are history, latency, memory, fit and observations",
+             "bench: unknown measurement '%s'; there are run, report, history, latency, memory, fit and observations",
              args->words[0]);
     return wni_complain(&err, WN_EINVAL);
 }
@@ -318,6 +321,11 @@ static const struct cli_option options[] = {
      .choices = "fcnet|lcbench",
      .help = "latency, memory, fit: only this space; default: both.  observations: which"},
     {.name = "seed", .value = "S", .fallback = "0", .help = "observations: others; latency and fit use 0"},
+    {.name = "out", .value = "DIR", .help = "run: where the results go; the same folder again goes on"},
+    {.name = "jobs", .value = "N", .help = "run: runs at the same time; default: all cores"},
+    {.name = "data",
+     .value = "DIR",
+     .help = "run: folder of benchmark tables (or several, separated by colons); default: $WINNOW_DATA"},
     {.name = "format",
      .value = "FORMAT",
      .fallback = "table",
@@ -328,11 +336,23 @@ static const struct cli_option options[] = {
 
 const struct cli_command wni_cmd_bench = {
     .name = "bench",
-    .summary = "measure the program itself",
-    .words = "history|latency|memory|fit|observations",
+    .summary = "compare methods on tasks; measure the program itself",
+    .words = "run SPEC | report DIR | history | latency | memory | fit | observations",
     .min_words = 1,
-    .max_words = 1,
+    .max_words = 2,
     .about =
+        "run: simulates every method on every task with every seed of SPEC (a YAML file), on all cores, "
+        "and keeps the "
+        "results in DIR/results.db. It can be stopped and killed at any time; the same command goes on "
+        "where it was.\n\n"
+        "    methods: [rs, cqr, {name: cqr, label: cqr-8, levels: 8}]\n"
+        "    tasks: [fcnet, lcbench-airlines]   # tasks, families, or paper: the paper's 13\n"
+        "    seeds: 30\n"
+        "    workers: 4                         # optional, as all below\n"
+        "    limits: {time: 2h}                 # also results, trials, resource; default: the task's\n\n"
+        "report: average ranks, normalised regret, critical-difference diagrams, curves of each task, "
+        "final values and times, "
+        "as figures (needs gnuplot), CSV files and one page, DIR/report.html.\n\n"
         "history: builds the in-memory log of a study (4 parameters) event by event; shows the rate, "
         "and the memory the "
         "process gained at its peak.\n\n"
@@ -348,7 +368,8 @@ const struct cli_command wni_cmd_bench = {
         "observations: prints the n made-up observations that latency and fit use, for others to be "
         "measured on the same rows.",
     .options = options,
-    .examples = "winnow bench history\n"
+    .examples = "winnow bench run levels.yaml --out levels   # then: winnow bench report levels\n"
+                "winnow bench history\n"
                 "winnow bench latency --methods cqr,rea --n 64,1000\n"
                 "winnow bench fit --space lcbench --format csv\n"
                 "winnow bench observations --space fcnet --n 1000 --format csv",
