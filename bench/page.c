@@ -19,7 +19,7 @@ static const char *const style =
     "#eee;vertical-align:top}"
     "th{border-bottom:1px solid #999}td.n{text-align:right;font-variant-numeric:tabular-nums}"
     ".scroll{overflow-x:auto}.figures{display:flex;flex-wrap:wrap;gap:1.5rem;align-items:flex-start}"
-    "figure{margin:1rem 0;max-width:100%}figure svg{max-width:100%;height:auto}"
+    "figure{margin:1rem 0;max-width:100%}.figures figure{width:22rem}figure svg{max-width:100%;height:auto}"
     "figcaption{font-size:.82rem;color:#555;max-width:44rem}"
     ".holds{color:#00684a;font-weight:600}.fails{color:#a33a00;font-weight:600}.open{color:#555;font-weight:"
     "600}"

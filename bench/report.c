@@ -17,7 +17,7 @@ struct writer { /* of one group */
     struct page *page;
     const struct comparison *c;
     struct chart_line lines[CONTEST_METHODS_MAX];
-    char note[NOTE_MAX];
+    char note[NOTE_MAX], band_note[NOTE_MAX + 32];
     struct err *err;
 };
 
@@ -76,7 +76,7 @@ static wn_status curves(const struct writer *w, const char *what, const struct s
     wn_status st = write_csv(w, what, &csv);
     struct chart chart = {.directory = w->page->directory,
                           .name = file_name(w, what, name),
-                          .note = w->note,
+                          .note = w->band_note,
                           .lines = w->lines,
                           .n = w->c->contest.n_methods};
     snprintf(file, sizeof file, "%s.csv", name);
@@ -115,7 +115,7 @@ static wn_status multiples(const struct writer *w)
     wn_status st = room ? csv_tasks(w, "tasks", w->c->standings.task_regret) : wni_fail_memory(w->err);
     struct chart chart = {.directory = w->page->directory,
                           .name = file_name(w, "tasks", name),
-                          .note = w->note,
+                          .note = w->band_note,
                           .lines = w->lines,
                           .n = w->c->contest.n_methods};
     snprintf(file, sizeof file, "%s.csv", name);
@@ -175,7 +175,8 @@ static wn_status critical(const struct writer *w)
     wn_status st = csv_differences(w);
     struct chart chart = {.directory = w->page->directory,
                           .name = file_name(w, "cd", name),
-                          .note = "mean rank; bar: not told apart (" TEST_NAME ")",
+                          .note = w->note,
+                          .test = "bar: not told apart (" TEST_NAME ")",
                           .lines = w->lines,
                           .n = w->c->contest.n_methods};
     return st ? st : wni_chart_critical(&chart, panels, MOMENTS, w->err);
@@ -309,7 +310,7 @@ static void count_marks(const struct comparison *c, size_t counts[3])
             counts[k] += !strcmp(wni_honesty_mark(wni_contest_task(c, t)->honesty), marks[k]);
 }
 
-/* "13 tasks (5 semi-synthetic†, 1 surrogate‡), 30 seeds; band: standard error" */
+/* "13 tasks (5 semi-synthetic†, 1 surrogate‡), 30 seeds" */
 static void make_note(struct writer *w)
 {
     static const char *const names[] = {"semi-synthetic†", "surrogate‡", "formula§"};
@@ -330,10 +331,10 @@ static void make_note(struct writer *w)
     }
     if (glue[0] == ',') used += (size_t)snprintf(w->note + used, NOTE_MAX - used, ")");
     if (least == most)
-        snprintf(w->note + used, NOTE_MAX - used, ", %zu seed%s; band: std. error", most,
-                 most > 1 ? "s" : "");
+        snprintf(w->note + used, NOTE_MAX - used, ", %zu seed%s", most, most > 1 ? "s" : "");
     else
-        snprintf(w->note + used, NOTE_MAX - used, ", %zu–%zu seeds; band: std. error", least, most);
+        snprintf(w->note + used, NOTE_MAX - used, ", %zu–%zu seeds", least, most);
+    snprintf(w->band_note, sizeof w->band_note, "%s; band: standard error", w->note);
 }
 
 static wn_status put_figures(const struct writer *w)

@@ -2,6 +2,7 @@
 #ifndef WNI_CLI_BENCH_H
 #define WNI_CLI_BENCH_H
 
+#include "bench/paper.h"
 #include "bench/runner.h"
 #include "cli/cli.h"
 
@@ -22,5 +23,7 @@ bool wni_interrupted(void);
  * `again` is the command. */
 wn_status wni_run_shown(const struct experiment *e, const struct task_list *tasks, struct results *results,
                         size_t jobs, const char *again, struct bench_tally *tally, struct err *err);
+wn_status wni_surrogates_shown(const struct paper_setup *setup, const struct task_list *tasks,
+                               struct results *results, size_t jobs, struct err *err);
 
 #endif

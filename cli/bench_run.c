@@ -37,6 +37,7 @@ bool wni_interrupted(void)
 /* ---- progress ---- */
 
 struct display {
+    const char *what; /* is counted */
     bool terminal;
     bool line; /* a progress line stands on the terminal */
     bool told; /* that it is being interrupted */
@@ -71,7 +72,7 @@ static void show(void *context, const struct bench_progress *p)
     if (!d->terminal) return;
     format_time(p->elapsed, elapsed);
     clear_line(d);
-    fprintf(stderr, "%zu of %zu runs", p->done, p->total);
+    fprintf(stderr, "%zu of %zu %s", p->done, p->total, d->what);
     if (p->failed) fprintf(stderr, ", %zu failed", p->failed);
     fprintf(stderr, "  %s", elapsed);
     if (!isnan(p->left) && p->done + p->failed < p->total) {
@@ -107,12 +108,22 @@ static void sum_up(const struct bench_tally *t, const char *again)
 wn_status wni_run_shown(const struct experiment *e, const struct task_list *tasks, struct results *results,
                         size_t jobs, const char *again, struct bench_tally *tally, struct err *err)
 {
-    struct display display = {.terminal = isatty(STDERR_FILENO)};
+    struct display display = {.terminal = isatty(STDERR_FILENO), .what = "runs"};
     struct bench_hooks hooks = {
         .progress = show, .failed = tell_failure, .go_on = go_on, .context = &display};
     wn_status st = wni_experiment_run(e, tasks, results, jobs, &hooks, tally, err);
     clear_line(&display);
     if (!st) sum_up(tally, again);
+    return st;
+}
+
+wn_status wni_surrogates_shown(const struct paper_setup *setup, const struct task_list *tasks,
+                               struct results *results, size_t jobs, struct err *err)
+{
+    struct display display = {.terminal = isatty(STDERR_FILENO), .what = "surrogate scores"};
+    struct bench_hooks hooks = {.progress = show, .go_on = go_on, .context = &display};
+    wn_status st = wni_paper_surrogates(setup, tasks, results, jobs, &hooks, err);
+    clear_line(&display);
     return st;
 }
 

@@ -63,6 +63,12 @@ void wni_chart_colors(const char *const *names, size_t n, struct chart_line *out
 
 /* ---- pieces of scripts ---- */
 
+static const char *dash_of(int dash)
+{
+    static const char *const patterns[] = {"solid", "(12,5)", "(4,4)", "(14,4,4,4)"};
+    return patterns[(size_t)(dash - 1) % COUNT(patterns)];
+}
+
 /* In single quotes, where gnuplot knows no escapes but the doubled quote. */
 static void quote(struct buf *b, const char *text)
 {
@@ -84,8 +90,11 @@ static void put_label(struct buf *b, const char *text, const char *place, int si
 static void put_note(const struct chart *c, struct buf *b, double height)
 {
     char place[96];
+    double line = c->test ? 0.2 : 0.085; /* inches from below */
+    snprintf(place, sizeof place, "at screen 0.5,%.4f center tc rgb '#555555'", line / height);
+    if (c->test) put_label(b, c->test, place, 8);
     snprintf(place, sizeof place, "at screen 0.5,%.4f center tc rgb '#555555'", 0.085 / height);
-    if (c->note && *c->note) put_label(b, c->note, place, 8);
+    put_label(b, c->note, place, 8);
 }
 
 static void put_axes(struct buf *b)
@@ -106,19 +115,19 @@ static void put_plot(const struct chart *c, struct buf *b, const char *csv, cons
         int mean = first + 2 * (int)i, error = mean + 1;
         wni_buf_printf(
             b,
-            "%s'%s' %s using %d:(%s$%d-$%d%s):($%d+$%d) with filledcurves fs transparent solid 0.16 "
+            "%s'%s' %s using %d:(%s$%d%s$%d%s):($%d+$%d) with filledcurves fs transparent solid 0.16 "
             "noborder lc rgb '%s' notitle",
-            glue, csv, every, x_column, log ? "low(" : "", mean, error, log ? ")" : "", mean, error,
-            c->lines[i].color);
+            glue, csv, every, x_column, log ? "low(" : "", mean, log ? "," : "-", error, log ? ")" : "", mean,
+            error, c->lines[i].color);
         glue = ", \\\n     ";
     }
     for (size_t i = 0; i < c->n; i++) {
         const struct chart_line *l = &c->lines[i];
         wni_buf_printf(
             b,
-            ", \\\n     '%s' %s using %d:%d with linespoints lw 1.6 dt %d pt %d ps 0.35 pi %d lc rgb "
+            ", \\\n     '%s' %s using %d:%d with linespoints lw 1.6 dt %s pt %d ps 0.35 pi %d lc rgb "
             "'%s' ",
-            csv, every, x_column, first + 2 * (int)i, l->dash, l->point, titles ? 10 : 50, l->color);
+            csv, every, x_column, first + 2 * (int)i, dash_of(l->dash), l->point, titles ? 10 : 50, l->color);
         if (titles) {
             wni_buf_puts(b, "title ");
             quote(b, l->name);
@@ -155,17 +164,18 @@ wn_status wni_chart_curves(const struct chart *c, const char *csv, const char *y
     put_reset(&b);
     put_axes(&b);
     wni_buf_printf(&b,
-                   "set lmargin at screen 0.15\nset rmargin at screen 0.97\n"
+                   "set lmargin at screen %.2f\nset rmargin at screen 0.95\n"
                    "set bmargin at screen %.4f\nset tmargin at screen %.4f\n",
-                   0.60 / height, 1 - (0.06 + 0.155 * (double)key_rows) / height);
+                   log ? 0.18 : 0.14, 0.60 / height, 1 - (0.06 + 0.155 * (double)key_rows) / height);
     wni_buf_printf(&b,
                    "set key at screen 0.56,%.4f center top horizontal maxcols 4 samplen 1.6 spacing 0.9 "
                    "width 0.5 font ',10' noenhanced\n",
                    1 - 0.03 / height);
-    wni_buf_puts(&b, "set xlabel 'budget used (%)' font ',10' offset 0,0.6\nset ylabel ");
-    quote(&b, y_label);
-    wni_buf_puts(&b, " font ',10' offset 1.6,0 noenhanced\n");
-    if (log) wni_buf_puts(&b, "set logscale y\nset format y '10^{%T}'\nlow(x) = x > 1e-9 ? x : 1e-9\n");
+    wni_buf_puts(&b, "set xlabel 'budget used (%)' font ',10' offset 0,0.6\n");
+    put_label(&b, y_label, "at screen 0.03,0.58 center rotate", 10);
+    if (log)
+        wni_buf_puts(&b,
+                     "set logscale y\nset format y '10^{%T}'\nlow(m,e) = m - e > m / 3 ? m - e : m / 3\n");
     put_note(c, &b, height);
     put_plot(c, &b, csv, "every ::1", 2, 1, true, log);
     return draw(c, &b, COLUMN, height, err);
@@ -189,8 +199,8 @@ static void put_legend(const struct chart *c, struct buf *b, double top, double 
         "set key at screen 0.5,%.4f center top horizontal maxcols 8 samplen 1.8 font ',11' noenhanced\n",
         top, 1 - top, 1 - 0.02 / height);
     for (size_t i = 0; i < c->n; i++) {
-        wni_buf_printf(b, "%s NaN with lines lw 2 dt %d lc rgb '%s' title ", i ? ",\\\n    " : "plot",
-                       c->lines[i].dash, c->lines[i].color);
+        wni_buf_printf(b, "%s NaN with lines lw 2 dt %s lc rgb '%s' title ", i ? ",\\\n    " : "plot",
+                       dash_of(c->lines[i].dash), c->lines[i].color);
         quote(b, c->lines[i].name);
     }
     wni_buf_puts(b, "\n");
@@ -212,7 +222,7 @@ wn_status wni_chart_multiples(const struct chart *c, const char *csv, const char
     put_label(&b, "budget used (%)", place, 10);
     snprintf(place, sizeof place, "at screen %.4f,0.5 center rotate", 0.09 / width);
     put_label(&b, y_label, place, 10);
-    wni_buf_puts(&b, "low(x) = x > 1e-9 ? x : 1e-9\nset key off\n");
+    wni_buf_puts(&b, "low(m,e) = m - e > m / 3 ? m - e : m / 3\nset key off\n");
     for (size_t i = 0; i < n_panels; i++) {
         double x = left + step * (double)(i % columns), y = foot + cell * (double)(lines - 1 - i / columns);
         put_axes(&b);
@@ -221,7 +231,7 @@ wn_status wni_chart_multiples(const struct chart *c, const char *csv, const char
                        "set logscale y\nset format y '10^{%%T}'\n"
                        "set lmargin at screen %.4f\nset rmargin at screen %.4f\nset bmargin at screen %.4f\n"
                        "set tmargin at screen %.4f\nset title ",
-                       (x + 0.17) / width, (x + step - 0.07) / width, (y + 0.2) / height,
+                       (x + 0.22) / width, (x + step - 0.1) / width, (y + 0.2) / height,
                        (y + cell - 0.2) / height);
         quote(&b, titles[i]);
         wni_buf_printf(&b, " font ',%d' offset 0,-0.8 noenhanced\n", columns > 4 ? 7 : 9);
@@ -282,9 +292,9 @@ static void put_axis(struct buf *b, const struct frame *f)
         bool whole = rank == floor(rank);
         double x = place(f, rank);
         put_line(b, x, f->axis, x, f->axis + f->row * (whole ? 0.3 : 0.18), 0.9, "#000000");
-        if (!whole) continue;
+        if (!whole && f->high - f->low > 1.5) continue;
         snprintf(at, sizeof at, "at screen %.4f,%.4f center", x, f->axis + f->row * 0.75);
-        snprintf(text, sizeof text, "%.0f", rank);
+        snprintf(text, sizeof text, "%.*f", !whole, rank);
         put_label(b, text, at, 9);
     }
 }
@@ -351,7 +361,7 @@ wn_status wni_chart_critical(const struct chart *c, const struct critical_panel 
 {
     assert(c->n <= LINES_MAX);
     struct buf b = {0};
-    double rows = 0, row_inches = 0.135, foot = 0.2;
+    double rows = 0, row_inches = 0.135, foot = 0.32;
     for (size_t i = 0; i < n_panels; i++)
         rows += panel_rows(&panels[i], c->n);
     double height = rows * row_inches + foot, row = row_inches / height, top = 1;

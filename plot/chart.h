@@ -1,7 +1,8 @@
 /* chart.h -- the charts of a comparison: curves with bands, small multiples, critical differences.
  *
  * They are drawn for a column of a paper (3.3 inches) or a page (6.8), and read their numbers from CSV files
- * in the figure's directory.  A curve takes two columns of such a file, mean and standard error. */
+ * in the figure's directory.  A curve takes two columns of such a file, mean and standard error.  On a log
+ * axis a band is cut at a third of its mean. */
 #ifndef WNI_PLOT_CHART_H
 #define WNI_PLOT_CHART_H
 
@@ -21,6 +22,7 @@ struct chart_line {
 struct chart {
     const char *directory, *name;
     const char *note; /* small print below */
+    const char *test; /* another line of it: the test that was used; NULL: none */
     const struct chart_line *lines;
     size_t n;
 };
