@@ -154,7 +154,8 @@ void wni_page_table(struct page *p, const char *caption, const char *const *colu
 
 void wni_page_row(struct page *p)
 {
-    wni_buf_puts(&p->html, "<tr>");
+    wni_buf_puts(&p->html, p->in_row ? "</tr>\n<tr>" : "<tr>");
+    p->in_row = true;
 }
 
 void wni_page_cell(struct page *p, const char *format, ...)
@@ -167,14 +168,14 @@ void wni_page_cell(struct page *p, const char *format, ...)
     wni_buf_puts(&p->html, "</td>");
 }
 
-void wni_page_strong(struct page *p, const char *format, ...)
+void wni_page_value(struct page *p, bool strong, const char *format, ...)
 {
     va_list values;
-    wni_buf_puts(&p->html, "<td class=\"n\"><b>");
+    wni_buf_puts(&p->html, strong ? "<td class=\"n\"><b>" : "<td class=\"n\">");
     va_start(values, format);
     put_format(&p->html, format, values);
     va_end(values);
-    wni_buf_puts(&p->html, "</b></td>");
+    wni_buf_puts(&p->html, strong ? "</b></td>" : "</td>");
 }
 
 void wni_page_number(struct page *p, int digits, double x)
@@ -187,7 +188,8 @@ void wni_page_number(struct page *p, int digits, double x)
 
 void wni_page_table_end(struct page *p)
 {
-    wni_buf_puts(&p->html, "</tbody></table></div>\n");
+    wni_buf_puts(&p->html, p->in_row ? "</tr>\n</tbody></table></div>\n" : "</tbody></table></div>\n");
+    p->in_row = false;
 }
 
 wn_status wni_page_write(struct page *p, const char *name, struct err *err)

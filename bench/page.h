@@ -5,12 +5,14 @@
 #include "base/buf.h"
 #include "base/err.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct page {
     struct buf html;
     const char *directory; /* of its figures */
     size_t n_figures;
+    bool in_row; /* of a table */
 };
 
 void wni_page_begin(struct page *p, const char *directory, const char *title);
@@ -25,7 +27,9 @@ void wni_page_row(struct page *p);
 void wni_page_cell(struct page *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void wni_page_number(struct page *p, int digits,
                      double x); /* right-aligned, significant digits; NAN: a dash */
-void wni_page_strong(struct page *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Right-aligned; the strong one of a row stands out. */
+void wni_page_value(struct page *p, bool strong, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 void wni_page_table_end(struct page *p);
 
 wn_status wni_page_write(struct page *p, const char *name, struct err *err); /* and releases it */

@@ -211,10 +211,7 @@ static void summary_table(const struct writer *w)
             double x = i < MOMENTS ? d->mean_rank[m] : s->regret.mean[m * METRIC_POINTS + k];
             size_t best =
                 i < MOMENTS ? leader(d->mean_rank, n, 1) : leader(s->regret.mean + k, n, METRIC_POINTS);
-            if (m == best)
-                wni_page_strong(w->page, "%.3g", x);
-            else
-                wni_page_number(w->page, 3, x);
+            wni_page_value(w->page, m == best, "%.3g", x);
         }
     }
     wni_page_table_end(w->page);
@@ -267,10 +264,7 @@ static void final_row(const struct writer *w, size_t task, struct buf *csv)
     wni_page_number(w->page, 5, t->best);
     for (size_t m = 0; m < n; m++) {
         double error, value = final_value(c, task, m, &error);
-        if (m == best)
-            wni_page_strong(w->page, "%.5g ± %.1g", value, isnan(error) ? 0 : error);
-        else
-            wni_page_cell(w->page, "%.5g ± %.1g", value, isnan(error) ? 0 : error);
+        wni_page_value(w->page, m == best, "%.5g ± %.1g", value, isnan(error) ? 0 : error);
         wni_buf_csv_field(csv, t->name);
         wni_buf_printf(csv, ",%s,%s,", wni_contest_method(c, m),
                        t->goal == WN_MAXIMIZE ? "maximize" : "minimize");

@@ -20,7 +20,8 @@ struct session {
     const struct bench_hooks *hooks;
     struct bench_run *runs; /* those to do */
     size_t n;
-    struct blackbox **boxes; /* of each task */
+    struct blackbox **boxes; /* of each task; NULL: it could not be opened */
+    struct err *closed;      /* and why */
 
     pthread_mutex_t lock; /* of all below, and of `results` */
     size_t done, failed, before;
@@ -62,6 +63,10 @@ static wn_status simulate(const struct session *s, const struct bench_run *run, 
     const struct experiment *e = s->e;
     const struct method *method = wni_method_find(e->methods[run->method].method, err);
     if (!method) return WN_EINVAL;
+    if (!s->boxes[run->task]) {
+        *err = s->closed[run->task];
+        return WN_EIO;
+    }
     struct sim_run sim = {.box = s->boxes[run->task],
                           .method = method,
                           .options = e->methods[run->method].options,
@@ -212,30 +217,30 @@ static wn_status keep_pending(struct session *s, struct err *err)
     return st;
 }
 
-/* Only those that something will run on. */
-static wn_status open_boxes(struct session *s, const struct task_list *tasks, struct err *err)
+/* Only those that something will run on.  A broken table fails the runs on it, not the others. */
+static void open_boxes(struct session *s, const struct task_list *tasks)
 {
-    wn_status st = WN_OK;
-    for (size_t i = 0; i < s->n && !st; i++) {
+    for (size_t i = 0; i < s->n; i++) {
         size_t task = s->runs[i].task;
-        if (!s->boxes[task]) st = wni_task_open(tasks, s->e->tasks[task].name, &s->boxes[task], err);
+        if (!s->boxes[task] && !s->closed[task].text[0])
+            wni_task_open(tasks, s->e->tasks[task].name, &s->boxes[task], &s->closed[task]);
     }
-    return st;
 }
 
 static wn_status prepare(struct session *s, const struct task_list *tasks, size_t *stale, struct err *err)
 {
     size_t pairs = s->e->n_methods * s->e->n_tasks;
     s->boxes = wni_new(struct blackbox *, s->e->n_tasks);
+    s->closed = wni_new(struct err, s->e->n_tasks);
     s->cost = wni_new(double, pairs);
     s->measured = wni_new(size_t, pairs);
     s->left = wni_new(size_t, pairs);
-    if (!s->boxes || !s->cost || !s->measured || !s->left) return wni_fail_memory(err);
+    if (!s->boxes || !s->closed || !s->cost || !s->measured || !s->left) return wni_fail_memory(err);
     wn_status st = wni_experiment_plan(s->e, &s->runs, &s->n, err);
     if (!st) st = wni_results_plan(s->results, s->e, stale, err);
     if (!st) st = wni_results_costs(s->results, s->e, s->cost, s->measured, err);
     if (!st) st = keep_pending(s, err);
-    if (!st) st = open_boxes(s, tasks, err);
+    if (!st) open_boxes(s, tasks);
     return st;
 }
 
@@ -244,6 +249,7 @@ static void release(struct session *s)
     for (size_t i = 0; s->boxes && i < s->e->n_tasks; i++)
         if (s->boxes[i]) s->boxes[i]->ops->close(s->boxes[i]);
     free(s->boxes);
+    free(s->closed);
     free(s->cost);
     free(s->measured);
     free(s->left);
