@@ -2,7 +2,6 @@
 #include "bench/paper.h"
 
 #include "base/mem.h"
-#include "bench/illustration.h"
 #include "bench/report.h"
 #include "bench/spec.h"
 
@@ -87,7 +86,9 @@ static wn_status check_tasks(const char *list, const struct task_list *tasks, st
         bool known = !strcmp(word, "paper");
         for (size_t i = 0; i < tasks->n; i++)
             known = known || !strcmp(tasks->items[i].name, word) || !strcmp(tasks->items[i].family, word);
-        if (!known) return wni_fail(err, WN_EINVAL, "--tasks: no task or family '%s' at hand", word);
+        if (!known)
+            return wni_fail(err, WN_EINVAL,
+                            "--tasks: no task or family '%s' at hand ('winnow tasks' lists them)", word);
     }
     return WN_OK;
 }
@@ -181,10 +182,10 @@ static void tell_missing(struct page *page, const struct comparison *c)
     wni_buf_release(&missing);
 }
 
-static wn_status put_illustration(struct page *page, struct err *err)
+static wn_status put_illustration(struct page *page, uint32_t counts[ILLUSTRATION_BINS], struct err *err)
 {
     struct illustration setup = ILLUSTRATION_INIT;
-    wn_status st = wni_illustration_draw(&setup, page->directory, err);
+    wn_status st = wni_illustration_draw(&setup, page->directory, counts, err);
     wni_page_heading(page, 2, "illustration", "Illustration");
     if (st) return st;
     wni_buf_puts(&page->html, "<div style=\"max-width:34rem\">\n");
@@ -207,26 +208,33 @@ static wn_status put_groups(struct page *page, const struct comparison *all, siz
     return st;
 }
 
-/* Claims come first on the page but need everything else; the sections are written in the order of the page,
- * so the surrogate means are gathered before. */
+/* What stands below the groups.  It is written first, because the claims, at the top, ask about it. */
+static wn_status put_lower_half(struct page *page, const struct paper_setup *setup,
+                                const struct task_list *tasks, struct results *results,
+                                struct paper_measures *measures, struct err *err)
+{
+    wn_status st = WN_OK;
+    if (wni_paper_wants(setup, "surrogates"))
+        st = wni_surrogate_section(page, setup, tasks, results, measures, err);
+    if (!st && wni_paper_wants(setup, "illustration")) st = put_illustration(page, measures->proposals, err);
+    if (!st && wni_paper_wants(setup, "benchmarks")) st = wni_benchmark_section(page, setup, tasks, err);
+    return st;
+}
+
 static wn_status put_sections(struct page *page, const struct paper_setup *setup,
                               const struct task_list *tasks, struct results *results,
                               const struct archive *archive, const struct comparison *comparisons,
                               struct err *err)
 {
-    struct surrogate_means means = {0};
-    struct page later = {.directory = page->directory, .n_figures = 1000};
-    wn_status st = WN_OK;
-    if (wni_paper_wants(setup, "surrogates"))
-        st = wni_surrogate_section(&later, setup, tasks, results, &means, err);
+    struct paper_measures measures = {0};
+    struct page lower = {.directory = page->directory, .n_figures = 1000}; /* ids of its own */
+    wn_status st = put_lower_half(&lower, setup, tasks, results, &measures, err);
     if (!st && wni_paper_wants(setup, "claims"))
-        st = wni_claims_section(page, archive, comparisons, &means, err);
+        st = wni_claims_section(page, archive, comparisons, &measures, err);
     if (!st) st = put_groups(page, comparisons, archive->plan.n_groups, err);
-    if (!st) wni_buf_puts(&page->html, wni_buf_text(&later.html));
-    if (later.html.failed) page->html.failed = true;
-    wni_page_release(&later);
-    if (!st && wni_paper_wants(setup, "illustration")) st = put_illustration(page, err);
-    if (!st && wni_paper_wants(setup, "benchmarks")) st = wni_benchmark_section(page, setup, tasks, err);
+    wni_buf_puts(&page->html, wni_buf_text(&lower.html));
+    if (lower.html.failed) page->html.failed = true;
+    wni_page_release(&lower);
     if (!st && archive->plan.n_groups) st = wni_report_times(page, archive, err);
     if (!st) wni_report_failures(page, archive);
     return st;

@@ -6,6 +6,7 @@
 #define WNI_BENCH_PAPER_H
 
 #include "bench/compare.h"
+#include "bench/illustration.h"
 #include "bench/page.h"
 #include "bench/runner.h"
 
@@ -45,13 +46,14 @@ enum { SURROGATE_SIZES = 4, SURROGATE_MODELS = 3 };
 extern const uint64_t wni_surrogate_sizes[SURROGATE_SIZES];
 extern const char *const wni_surrogate_models[SURROGATE_MODELS]; /* GP, QR, CQR */
 
-struct surrogate_means {
-    struct surrogate_mean all[SURROGATE_SIZES][SURROGATE_MODELS];
+struct paper_measures { /* what claims ask about, besides the groups */
+    struct surrogate_mean all[SURROGATE_SIZES][SURROGATE_MODELS]; /* over all tasks */
+    uint32_t proposals[ILLUSTRATION_BINS];                        /* of the illustration; all 0: not drawn */
 };
 
 wn_status wni_surrogate_section(struct page *page, const struct paper_setup *setup,
                                 const struct task_list *tasks, struct results *results,
-                                struct surrogate_means *means, struct err *err);
+                                struct paper_measures *means, struct err *err);
 /* What the paper printed; NAN: nothing.  task "all" is its Table 1. */
 struct surrogate_mean wni_paper_number(const char *task, uint64_t n, const char *model);
 
@@ -60,7 +62,7 @@ wn_status wni_benchmark_section(struct page *page, const struct paper_setup *set
 
 /* comparisons[g] belongs to group g of the plan. */
 wn_status wni_claims_section(struct page *page, const struct archive *archive,
-                             const struct comparison *comparisons, const struct surrogate_means *means,
+                             const struct comparison *comparisons, const struct paper_measures *means,
                              struct err *err);
 
 #endif

@@ -4,7 +4,6 @@
  * the comparisons and the surrogate scores, never written down. */
 #include "bench/paper.h"
 
-#include "bench/illustration.h"
 #include "plot/figure.h"
 
 #include <math.h>
@@ -163,14 +162,14 @@ static enum verdict ask_group(const struct claim *claim, const struct archive *a
 
 enum { GP, QR, CQR };
 
-static bool measured(const struct surrogate_means *s, size_t size, const size_t *models, size_t n)
+static bool measured(const struct paper_measures *s, size_t size, const size_t *models, size_t n)
 {
     for (size_t k = 0; k < n; k++)
         if (!s->all[size][models[k]].n) return false;
     return true;
 }
 
-static enum verdict trees_are_better(const struct surrogate_means *s, struct buf *why)
+static enum verdict trees_are_better(const struct paper_measures *s, struct buf *why)
 {
     static const size_t needed[] = {GP, QR, CQR};
     enum verdict verdict = HOLDS;
@@ -187,7 +186,7 @@ static enum verdict trees_are_better(const struct surrogate_means *s, struct buf
     return verdict;
 }
 
-static enum verdict conformal_helps(const struct surrogate_means *s, struct buf *why)
+static enum verdict conformal_helps(const struct paper_measures *s, struct buf *why)
 {
     static const size_t needed[] = {QR, CQR};
     enum verdict verdict = HOLDS;
@@ -204,7 +203,7 @@ static enum verdict conformal_helps(const struct surrogate_means *s, struct buf 
     return verdict;
 }
 
-static enum verdict gp_is_slowest(const struct surrogate_means *s, struct buf *why)
+static enum verdict gp_is_slowest(const struct paper_measures *s, struct buf *why)
 {
     static const size_t needed[] = {GP, QR, CQR};
     const struct surrogate_mean *m = s->all[SURROGATE_SIZES - 1];
@@ -217,23 +216,22 @@ static enum verdict gp_is_slowest(const struct surrogate_means *s, struct buf *w
 }
 
 /* Half of [0, 2 pi] is within pi/4 of a peak of the noise: a flat search puts half of its proposals there. */
-static wn_status looks_at_noise(struct buf *why, enum verdict *verdict, struct err *err)
+static enum verdict looks_at_noise(const struct paper_measures *s, struct buf *why)
 {
-    struct illustration setup = ILLUSTRATION_INIT;
-    uint32_t counts[ILLUSTRATION_BINS];
     double near = 0, all = 0;
-    wn_status st = wni_illustration_histogram(&setup, counts, err);
-    for (size_t k = 0; k < ILLUSTRATION_BINS && !st; k++) {
+    for (size_t k = 0; k < ILLUSTRATION_BINS; k++) {
         double x = ((double)k + 0.5) / ILLUSTRATION_BINS; /* of two pi; the peaks are at 1/4 and 3/4 */
-        all += counts[k];
-        if (fabs(x - 0.25) < 0.125 || fabs(x - 0.75) < 0.125) near += counts[k];
+        all += s->proposals[k];
+        if (fabs(x - 0.25) < 0.125 || fabs(x - 0.75) < 0.125) near += s->proposals[k];
     }
-    if (st) return st;
-    *verdict = near / all > 0.75 ? HOLDS : FAILS;
+    if (!(all > 0)) {
+        wni_buf_puts(why, "The illustration was not drawn.");
+        return NOT_TESTABLE;
+    }
     wni_buf_printf(
-        why, "%.0f %% of the proposals of %zu fits are within π/4 of π/2 or 3π/2; a flat search has 50 %%.",
-        100 * near / all, setup.repetitions);
-    return WN_OK;
+        why, "%.0f %% of the proposals of %.0f fits are within π/4 of π/2 or 3π/2; a flat search has 50 %%.",
+        100 * near / all, all);
+    return near / all > 0.75 ? HOLDS : FAILS;
 }
 
 static enum verdict has_curves(const struct claim *claim, const struct archive *a, struct buf *why)
@@ -254,28 +252,22 @@ static enum verdict has_curves(const struct claim *claim, const struct archive *
 
 /* ---- the page ---- */
 
-static wn_status ask(const struct claim *claim, const struct archive *a, const struct comparison *all,
-                     const struct surrogate_means *means, struct buf *why, enum verdict *verdict,
-                     struct err *err)
+static enum verdict ask(const struct claim *claim, const struct archive *a, const struct comparison *all,
+                        const struct paper_measures *measures, struct buf *why)
 {
     switch (claim->question) {
     case TREES_ARE_BETTER:
-        *verdict = trees_are_better(means, why);
-        return WN_OK;
+        return trees_are_better(measures, why);
     case CONFORMAL_HELPS:
-        *verdict = conformal_helps(means, why);
-        return WN_OK;
+        return conformal_helps(measures, why);
     case GP_IS_SLOWEST:
-        *verdict = gp_is_slowest(means, why);
-        return WN_OK;
+        return gp_is_slowest(measures, why);
     case LOOKS_AT_NOISE:
-        return looks_at_noise(why, verdict, err);
+        return looks_at_noise(measures, why);
     case HAS_CURVES:
-        *verdict = has_curves(claim, a, why);
-        return WN_OK;
+        return has_curves(claim, a, why);
     default:
-        *verdict = ask_group(claim, a, all, why);
-        return WN_OK;
+        return ask_group(claim, a, all, why);
     }
 }
 
@@ -295,7 +287,7 @@ static void put_claim(struct page *page, struct buf *csv, const struct claim *cl
 }
 
 wn_status wni_claims_section(struct page *page, const struct archive *archive,
-                             const struct comparison *comparisons, const struct surrogate_means *means,
+                             const struct comparison *comparisons, const struct paper_measures *means,
                              struct err *err)
 {
     static const char *const columns[] = {"the paper says", "here", "measured"};
@@ -311,10 +303,9 @@ wn_status wni_claims_section(struct page *page, const struct archive *archive,
                       (unsigned long long)archive->plan.seeds);
     wni_page_table(page, "", columns, 3);
     for (size_t i = 0; i < sizeof claims / sizeof *claims && !st; i++) {
-        enum verdict verdict = NOT_TESTABLE;
         wni_buf_clear(&why);
-        st = ask(&claims[i], archive, comparisons, means, &why, &verdict, err);
-        if (!st && why.failed) st = wni_fail_memory(err);
+        enum verdict verdict = ask(&claims[i], archive, comparisons, means, &why);
+        if (why.failed) st = wni_fail_memory(err);
         if (!st) put_claim(page, &csv, &claims[i], verdict, &why);
     }
     wni_page_table_end(page);

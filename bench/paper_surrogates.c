@@ -68,8 +68,10 @@ static void measure(void *context, size_t index)
     enum surrogate_model kind;
     model_kind(job->model, &kind);
     wn_status st = wni_surrogate_score(job->box, kind, row.n, row.seed, &row.score, &err);
+    bool too_small = st == WN_EINVAL; /* the task has no n configurations and others to test on: no score */
+    if (too_small) st = WN_OK;
     pthread_mutex_lock(&m->lock);
-    if (!st) st = wni_results_save_surrogate(m->results, &row, &err);
+    if (!st && !too_small) st = wni_results_save_surrogate(m->results, &row, &err);
     if (st && !m->status) {
         m->status = st;
         m->err = err;
@@ -208,7 +210,7 @@ static void begin_table(struct page *page, const char *caption)
 
 static wn_status put_tasks(struct page *page, struct buf *csv, const struct paper_setup *setup,
                            const struct task_list *tasks, struct results *results,
-                           struct surrogate_means *means, struct err *err)
+                           struct paper_measures *means, struct err *err)
 {
     wn_status st = WN_OK;
     for (size_t i = 0; wni_paper_tasks[i] && !st; i++) {
@@ -225,7 +227,7 @@ static wn_status put_tasks(struct page *page, struct buf *csv, const struct pape
 
 wn_status wni_surrogate_section(struct page *page, const struct paper_setup *setup,
                                 const struct task_list *tasks, struct results *results,
-                                struct surrogate_means *means, struct err *err)
+                                struct paper_measures *means, struct err *err)
 {
     struct buf csv = {0};
     struct page by_task = {0};

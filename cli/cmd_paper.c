@@ -8,9 +8,10 @@
 static wn_status draw_illustration(const struct args *args, struct err *err)
 {
     struct illustration setup = ILLUSTRATION_INIT;
+    uint32_t counts[ILLUSTRATION_BINS];
     const char *out = wni_arg(args, "out");
     wn_status st = wni_arg_count(args, "seed", 0, INT64_MAX, &setup.seed, err);
-    if (!st) st = wni_illustration_draw(&setup, out, err);
+    if (!st) st = wni_illustration_draw(&setup, out, counts, err);
     if (!st)
         printf("%s/illustration.svg, .png, .pdf (data: illustration-*.csv, script: illustration.gp)\n", out);
     return st;

@@ -35,7 +35,7 @@ run bench observations --space fcnet
 says 'bench observations: one number' stderr '--n takes one number'
 run bench speed
 is 'an unknown measurement: exit code 2' "$code" 2
-says 'and the known ones' stderr "unknown measurement 'speed'; there are history, latency, memory, fit and observations"
+says 'and the known ones' stderr "unknown measurement 'speed'; there are run, report, history, latency, memory, fit and observations"
 run bench latency --n 16,x
 says 'a bad list' stderr "--n: expected whole numbers from 1, separated by commas, got 'x'"
 
