@@ -97,29 +97,48 @@ static wn_status csv_tasks(const struct writer *w, const char *what, const struc
     return write_csv(w, what, &csv);
 }
 
+/* How many letters of the names are the family that all tasks share. */
+static size_t common_prefix(const struct comparison *c)
+{
+    const char *family = wni_contest_task(c, 0)->family;
+    size_t n = strlen(family);
+    for (size_t t = 0; t < c->contest.n_tasks; t++) {
+        const char *name = wni_contest_task(c, t)->name;
+        if (strncmp(name, family, n) != 0 || name[n] != '-') return 0;
+    }
+    return c->contest.n_tasks > 1 ? n + 1 : 0;
+}
+
+static const char **make_titles(const struct comparison *c, struct arena *arena)
+{
+    size_t n = c->contest.n_tasks, skip = common_prefix(c);
+    const char **titles = arena_new(arena, const char *, n);
+    for (size_t t = 0; titles && t < n; t++) {
+        const struct task *task = wni_contest_task(c, t);
+        size_t size = strlen(task->name) + 8;
+        char *title = arena_new(arena, char, size);
+        if (!title) return NULL;
+        snprintf(title, size, "%s%s", task->name + skip, wni_honesty_mark(task->honesty));
+        titles[t] = title;
+    }
+    return titles;
+}
+
 static wn_status multiples(const struct writer *w)
 {
-    size_t n = w->c->contest.n_tasks;
     char name[FILE_NAME_MAX], file[FILE_NAME_MAX + 4];
     struct arena arena = {0};
-    const char **titles = arena_new(&arena, const char *, n);
-    bool room = titles;
-    for (size_t t = 0; room && t < n; t++) {
-        const struct task *task = wni_contest_task(w->c, t);
-        size_t size = strlen(task->name) + 8;
-        char *title = arena_new(&arena, char, size);
-        if (title) snprintf(title, size, "%s%s", task->name, wni_honesty_mark(task->honesty));
-        titles[t] = title;
-        room = title;
-    }
-    wn_status st = room ? csv_tasks(w, "tasks", w->c->standings.task_regret) : wni_fail_memory(w->err);
+    const char **titles = make_titles(w->c, &arena);
+    wn_status st = titles ? csv_tasks(w, "tasks", w->c->standings.task_regret) : wni_fail_memory(w->err);
     struct chart chart = {.directory = w->page->directory,
                           .name = file_name(w, "tasks", name),
                           .note = w->band_note,
                           .lines = w->lines,
                           .n = w->c->contest.n_methods};
     snprintf(file, sizeof file, "%s.csv", name);
-    if (!st) st = wni_chart_multiples(&chart, file, titles, n, METRIC_POINTS, "normalised regret", w->err);
+    if (!st)
+        st = wni_chart_multiples(&chart, file, titles, w->c->contest.n_tasks, METRIC_POINTS,
+                                 "normalised regret", w->err);
     wni_arena_release(&arena);
     return st;
 }

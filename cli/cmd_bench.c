@@ -297,6 +297,10 @@ static int run(struct args *args)
     struct err err = {0};
     if (!strcmp(args->words[0], "run")) return wni_bench_run(args);
     if (!strcmp(args->words[0], "report")) return wni_bench_report(args);
+    if (args->n_words > 1) {
+        wni_fail(&err, WN_EINVAL, "bench %s: unexpected '%s'", args->words[0], args->words[1]);
+        return wni_complain(&err, WN_EINVAL);
+    }
     for (size_t i = 0; i < sizeof measurements / sizeof *measurements; i++) {
         if (strcmp(args->words[0], measurements[i].name) != 0) continue;
         wn_status st = measurements[i].run(args, &err);

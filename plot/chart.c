@@ -1,6 +1,8 @@
 /* chart.c -- gnuplot scripts of the charts of a comparison. */
 #include "plot/chart.h"
 
+#include "base/utf8.h"
+
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>
@@ -206,12 +208,29 @@ static void put_legend(const struct chart *c, struct buf *b, double top, double 
     wni_buf_puts(b, "\n");
 }
 
+/* At most `most` characters: the middle gives way, so that a mark at the end stays. */
+static void cut_title(const char *text, size_t most, char out[64])
+{
+    size_t size = strlen(text), n = wni_utf8_count(text, size);
+    if (n <= most) {
+        snprintf(out, 64, "%.63s", text);
+        return;
+    }
+    size_t tail = size;
+    for (size_t kept = 0; kept < 4 && tail > 0; kept++)
+        do
+            tail--;
+        while (tail > 0 && (text[tail] & 0xC0) == 0x80);
+    snprintf(out, 64, "%.*s…%s", (int)(most - 5), text,
+             text + tail); /* names of tasks are ASCII but for the mark */
+}
+
 wn_status wni_chart_multiples(const struct chart *c, const char *csv, const char *const *titles,
                               size_t n_panels, size_t rows, const char *y_label, struct err *err)
 {
     struct buf b = {0};
     size_t columns = columns_for(n_panels), lines = (n_panels + columns - 1) / columns;
-    double width = columns < 3 ? PAGE / 3 * (double)columns + 0.6 : PAGE, cell = columns > 4 ? 1.05 : 1.35;
+    double width = columns < 3 ? PAGE / 3 * (double)columns + 0.6 : PAGE, cell = columns > 4 ? 1.12 : 1.35;
     double legend = 0.10 + 0.2 * (double)((c->n + 7) / 8), foot = 0.42, left = 0.5;
     double height = legend + foot + cell * (double)lines, step = (width - left - 0.08) / (double)columns;
     put_reset(&b);
@@ -232,9 +251,11 @@ wn_status wni_chart_multiples(const struct chart *c, const char *csv, const char
                        "set lmargin at screen %.4f\nset rmargin at screen %.4f\nset bmargin at screen %.4f\n"
                        "set tmargin at screen %.4f\nset title ",
                        (x + 0.22) / width, (x + step - 0.1) / width, (y + 0.2) / height,
-                       (y + cell - 0.2) / height);
-        quote(&b, titles[i]);
-        wni_buf_printf(&b, " font ',%d' offset 0,-0.8 noenhanced\n", columns > 4 ? 7 : 9);
+                       (y + cell - 0.22) / height);
+        char title[64];
+        cut_title(titles[i], columns > 4 ? 17 : 26, title);
+        quote(&b, title);
+        wni_buf_printf(&b, " font ',%d' offset 0,-0.6 noenhanced\n", columns > 4 ? 7 : 9);
         char every[64];
         snprintf(every, sizeof every, "every ::%zu::%zu", 1 + rows * i, rows * (i + 1));
         put_plot(c, &b, csv, every, 3, 2, false, true);
@@ -338,12 +359,23 @@ static double panel_rows(const struct critical_panel *p, size_t n)
     return 3.0 + bars_height(p) + (double)((n + 1) / 2);
 }
 
+/* Share of the width that "name  1.23" takes on either side, by the longest name; some 0.068 inches a letter.
+ */
+static double label_width(const struct chart *c)
+{
+    size_t letters = 0;
+    for (size_t i = 0; i < c->n; i++)
+        letters = strlen(c->lines[i].name) > letters ? strlen(c->lines[i].name) : letters;
+    return fmax(0.28, fmin(0.42, 0.03 + 0.022 * (double)(letters + 6)));
+}
+
 static void put_panel(const struct chart *c, struct buf *b, const struct critical_panel *p, double top,
                       double row)
 {
     struct order o = sort_ranks(p->ranks, c->n);
+    double side = label_width(c);
     struct frame f = {
-        .left = 0.31, .right = 0.69, .axis = top - 2.4 * row, .row = row, .low = o.low, .high = o.high};
+        .left = side, .right = 1 - side, .axis = top - 2.4 * row, .row = row, .low = o.low, .high = o.high};
     char at[96];
     snprintf(at, sizeof at, "at screen 0.02,%.4f left", top - 0.6 * row);
     put_label(b, p->title, at, 11);
