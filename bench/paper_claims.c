@@ -24,39 +24,41 @@ enum question {
     HAS_CURVES,       /* the data has learning curves of the family named in `others` */
 };
 
+enum { MIDDLE = 1 << 1, END = 1 << 3, ALWAYS = 15 }; /* bits of wni_moments */
+
 static const struct claim {
     const char *says;
-    enum question question;
     const char *group, *method, *others;
+    enum question question;
     unsigned moments; /* bit i: wni_moments[i] */
 } claims[] = {
-    {"Single fidelity: CQR has the best average rank in the middle and at the end of the budget.", LEADS_RANK,
-     "single-fidelity", "cqr", "", 1u << 1 | 1u << 3},
+    {"Single fidelity: CQR has the best average rank in the middle and at the end of the budget.",
+     "single-fidelity", "cqr", "", LEADS_RANK, MIDDLE | END},
     {"Single fidelity: CQR has the lowest normalised regret in the middle and at the end of the budget.",
-     LEADS_REGRET, "single-fidelity", "cqr", "", 1u << 1 | 1u << 3},
-    {"Single fidelity: at the end CQR is significantly better than RS, TPE, GP, REA and BORE.", BEATS,
-     "single-fidelity", "cqr", "rs tpe gp rea bore", 1u << 3},
-    {"Multi-fidelity: CQR+MF is significantly better than ASHA at every time.", BEATS, "multi-fidelity",
-     "cqr+mf", "asha", 15},
+     "single-fidelity", "cqr", "", LEADS_REGRET, MIDDLE | END},
+    {"Single fidelity: at the end CQR is significantly better than RS, TPE, GP, REA and BORE.",
+     "single-fidelity", "cqr", "rs tpe gp rea bore", BEATS, END},
+    {"Multi-fidelity: CQR+MF is significantly better than ASHA at every time.", "multi-fidelity", "cqr+mf",
+     "asha", BEATS, ALWAYS},
     {"Multi-fidelity: CQR+MF is significantly better than the other model-based methods (BOHB, Hyper-Tune, "
      "MOBSTER) "
      "in the middle and at the end.",
-     BEATS, "multi-fidelity", "cqr+mf", "bohb ht mob", 1u << 1 | 1u << 3},
-    {"Multi-fidelity: CQR+MF has the lowest normalised regret in the middle and at the end.", LEADS_REGRET,
-     "multi-fidelity", "cqr+mf", "", 1u << 1 | 1u << 3},
-    {"Variants: without the conformal correction, QR+MF trails CQR+MF.", AHEAD, "variants", "cqr+mf", "qr+mf",
-     1u << 1 | 1u << 3},
+     "multi-fidelity", "cqr+mf", "bohb ht mob", BEATS, MIDDLE | END},
+    {"Multi-fidelity: CQR+MF has the lowest normalised regret in the middle and at the end.",
+     "multi-fidelity", "cqr+mf", "", LEADS_REGRET, MIDDLE | END},
+    {"Variants: without the conformal correction, QR+MF trails CQR+MF.", "variants", "cqr+mf", "qr+mf", AHEAD,
+     MIDDLE | END},
     {"Variants: of the methods that use the last value under ASHA, CQR+MF has the best average rank at the "
      "end.",
-     LEADS_RANK, "variants", "cqr+mf", "", 1u << 3},
-    {"Multi-fidelity results on FCNet with its learning curves.", HAS_CURVES, "", "", "fcnet", 0},
-    {"Surrogates: boosted quantiles (QR, CQR) predict better than a GP at every number of observations.",
-     TREES_ARE_BETTER, "", "", "", 0},
-    {"Surrogates: the conformal correction improves calibration from 64 observations on.", CONFORMAL_HELPS,
-     "", "", "", 0},
-    {"Surrogates: at 1024 observations the GP is the slowest.", GP_IS_SLOWEST, "", "", "", 0},
+     "variants", "cqr+mf", "", LEADS_RANK, END},
+    {"Multi-fidelity results on FCNet with its learning curves.", "", "", "fcnet", HAS_CURVES, 0},
+    {"Surrogates: boosted quantiles (QR, CQR) predict better than a GP at every number of observations.", "",
+     "", "", TREES_ARE_BETTER, 0},
+    {"Surrogates: the conformal correction improves calibration from 64 observations on.", "", "", "",
+     CONFORMAL_HELPS, 0},
+    {"Surrogates: at 1024 observations the GP is the slowest.", "", "", "", GP_IS_SLOWEST, 0},
     {"Illustration: sampling from quantiles looks where the noise is largest, a model of the mean would not.",
-     LOOKS_AT_NOISE, "", "", "", 0},
+     "", "", "", LOOKS_AT_NOISE, 0},
 };
 
 /* ---- questions about groups ---- */

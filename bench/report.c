@@ -30,10 +30,9 @@ static const char *file_name(const struct writer *w, const char *what, char out[
 /* Ends a CSV file; the buffer is released. */
 static wn_status write_csv(const struct writer *w, const char *what, struct buf *csv)
 {
-    char name[FILE_NAME_MAX];
-    file_name(w, what, name);
-    strcat(name, ".csv");
-    wn_status st = wni_write_file(w->page->directory, name, csv, w->err);
+    char name[FILE_NAME_MAX], file[FILE_NAME_MAX + 4];
+    snprintf(file, sizeof file, "%s.csv", file_name(w, what, name));
+    wn_status st = wni_write_file(w->page->directory, file, csv, w->err);
     wni_buf_release(csv);
     return st;
 }

@@ -152,6 +152,21 @@ static wn_status draw(const struct chart *c, struct buf *script, double width, d
 
 /* ---- curves ---- */
 
+static size_t longest_name(const struct chart *c)
+{
+    size_t letters = 0;
+    for (size_t i = 0; i < c->n; i++)
+        letters = strlen(c->lines[i].name) > letters ? strlen(c->lines[i].name) : letters;
+    return letters;
+}
+
+/* Columns of a key that fit into `width` inches: a sample of the line and a name. */
+static size_t key_columns(const struct chart *c, double width)
+{
+    size_t fit = (size_t)(width / (0.36 + 0.07 * (double)longest_name(c)));
+    return fit < 1 ? 1 : fit;
+}
+
 static void put_reset(struct buf *b)
 {
     wni_buf_puts(b, "reset\nset datafile separator ','\nset encoding utf8\n");
@@ -161,18 +176,18 @@ wn_status wni_chart_curves(const struct chart *c, const char *csv, const char *y
                            struct err *err)
 {
     struct buf b = {0};
-    size_t key_rows = (c->n + 3) / 4;
+    size_t columns = key_columns(c, 2.9), key_rows = (c->n + columns - 1) / columns;
     double height = 2.35 + 0.15 * (double)key_rows;
     put_reset(&b);
     put_axes(&b);
     wni_buf_printf(&b,
                    "set lmargin at screen %.2f\nset rmargin at screen 0.95\n"
                    "set bmargin at screen %.4f\nset tmargin at screen %.4f\n",
-                   log ? 0.18 : 0.14, 0.60 / height, 1 - (0.06 + 0.155 * (double)key_rows) / height);
+                   log ? 0.18 : 0.16, 0.60 / height, 1 - (0.06 + 0.155 * (double)key_rows) / height);
     wni_buf_printf(&b,
-                   "set key at screen 0.56,%.4f center top horizontal maxcols 4 samplen 1.6 spacing 0.9 "
+                   "set key at screen 0.56,%.4f center top horizontal maxcols %zu samplen 1.6 spacing 0.9 "
                    "width 0.5 font ',10' noenhanced\n",
-                   1 - 0.03 / height);
+                   1 - 0.03 / height, columns);
     wni_buf_puts(&b, "set xlabel 'budget used (%)' font ',10' offset 0,0.6\n");
     put_label(&b, y_label, "at screen 0.03,0.58 center rotate", 10);
     if (log)
@@ -363,10 +378,7 @@ static double panel_rows(const struct critical_panel *p, size_t n)
  */
 static double label_width(const struct chart *c)
 {
-    size_t letters = 0;
-    for (size_t i = 0; i < c->n; i++)
-        letters = strlen(c->lines[i].name) > letters ? strlen(c->lines[i].name) : letters;
-    return fmax(0.28, fmin(0.42, 0.03 + 0.022 * (double)(letters + 6)));
+    return fmax(0.28, fmin(0.42, 0.03 + 0.022 * (double)(longest_name(c) + 6)));
 }
 
 static void put_panel(const struct chart *c, struct buf *b, const struct critical_panel *p, double top,
