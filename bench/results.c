@@ -81,7 +81,7 @@ static sqlite3_stmt *prepare(struct results *r, const char *sql, const char *kin
 }
 
 /* Runs a statement that returns no rows. */
-static wn_status run(struct results *r, struct err *err, const char *sql, const char *kinds, ...)
+static wn_status perform(struct results *r, struct err *err, const char *sql, const char *kinds, ...)
 {
     va_list values;
     va_start(values, kinds);
@@ -210,15 +210,15 @@ void wni_results_close(struct results *r)
 
 static wn_status write_value(struct results *r, const char *key, double value, struct err *err)
 {
-    return run(r, err, "INSERT INTO experiment VALUES (?, ?)", "td", key, value);
+    return perform(r, err, "INSERT INTO experiment VALUES (?, ?)", "td", key, value);
 }
 
 static wn_status write_task(struct results *r, const struct task *t, size_t position, struct err *err)
 {
-    return run(r, err, "INSERT INTO tasks VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", "zttttttizzddddd",
-               position, t->name, t->family, t->kind, t->metric, t->resource, t->honesty,
-               (uint64_t)(t->goal == WN_MAXIMIZE), t->n_params, t->n_levels, t->max_resource,
-               t->limit_resource, t->limit_seconds, t->best, t->worst);
+    return perform(r, err, "INSERT INTO tasks VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", "zttttttizzddddd",
+                   position, t->name, t->family, t->kind, t->metric, t->resource, t->honesty,
+                   (uint64_t)(t->goal == WN_MAXIMIZE), t->n_params, t->n_levels, t->max_resource,
+                   t->limit_resource, t->limit_seconds, t->best, t->worst);
 }
 
 static wn_status write_members(struct results *r, size_t group, size_t is_task, const size_t *list, size_t n,
@@ -226,13 +226,13 @@ static wn_status write_members(struct results *r, size_t group, size_t is_task, 
 {
     wn_status st = WN_OK;
     for (size_t i = 0; i < n && !st; i++)
-        st = run(r, err, "INSERT INTO members VALUES (?, ?, ?, ?)", "zzzz", group, is_task, i, list[i]);
+        st = perform(r, err, "INSERT INTO members VALUES (?, ?, ?, ?)", "zzzz", group, is_task, i, list[i]);
     return st;
 }
 
 static wn_status write_group(struct results *r, const struct bench_group *g, size_t position, struct err *err)
 {
-    wn_status st = run(r, err, "INSERT INTO groups VALUES (?, ?, ?)", "ztt", position, g->name, g->title);
+    wn_status st = perform(r, err, "INSERT INTO groups VALUES (?, ?, ?)", "ztt", position, g->name, g->title);
     if (!st) st = write_members(r, position, 0, g->methods, g->n_methods, err);
     if (!st) st = write_members(r, position, 1, g->tasks, g->n_tasks, err);
     return st;
@@ -245,13 +245,13 @@ static wn_status write_plan(struct results *r, const struct experiment *e, struc
                 "DELETE FROM experiment; DELETE FROM methods; DELETE FROM tasks; DELETE FROM groups; "
                 "DELETE FROM members",
                 err);
-    if (!st) st = run(r, err, "INSERT INTO experiment VALUES ('name', ?)", "t", e->name);
+    if (!st) st = perform(r, err, "INSERT INTO experiment VALUES ('name', ?)", "t", e->name);
     if (!st) st = write_value(r, "first_seed", (double)e->first_seed, err);
     if (!st) st = write_value(r, "seeds", (double)e->seeds, err);
     if (!st) st = write_value(r, "workers", e->workers, err);
     for (size_t i = 0; i < e->n_methods && !st; i++)
-        st = run(r, err, "INSERT INTO methods VALUES (?, ?, ?, ?)", "zttt", i, e->methods[i].name,
-                 e->methods[i].method, e->methods[i].options);
+        st = perform(r, err, "INSERT INTO methods VALUES (?, ?, ?, ?)", "zttt", i, e->methods[i].name,
+                     e->methods[i].method, e->methods[i].options);
     for (size_t i = 0; i < e->n_tasks && !st; i++)
         st = write_task(r, &e->tasks[i], i, err);
     for (size_t i = 0; i < e->n_groups && !st; i++)
@@ -270,7 +270,7 @@ static wn_status forget(struct results *r, const char *method, const char *task,
         "DELETE FROM runs WHERE method = ?1 AND task = ?2 AND identity <> ?3"};
     wn_status st = WN_OK;
     for (size_t i = 0; i < 3 && !st; i++)
-        st = run(r, err, statements[i], "ttt", method, task, identity);
+        st = perform(r, err, statements[i], "ttt", method, task, identity);
     *stale += st ? 0 : (size_t)sqlite3_changes(r->db);
     return st;
 }
@@ -347,14 +347,14 @@ static wn_status save_run(struct results *r, const struct experiment *e, const s
     wni_run_identity(e, &f->run, &identity);
     wn_status st = identity.failed ? wni_fail_memory(err) : WN_OK;
     if (!st)
-        st = run(r, err, "INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", "ttitiidddi", method, task,
-                 f->run.seed, identity.data, o->trials, o->reports, o->total_resource, o->simulated_seconds,
-                 o->best, (uint64_t)o->exhausted);
+        st = perform(r, err, "INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", "ttitiidddi", method,
+                     task, f->run.seed, identity.data, o->trials, o->reports, o->total_resource,
+                     o->simulated_seconds, o->best, (uint64_t)o->exhausted);
     wni_buf_release(&identity);
     if (!st) st = save_improvements(r, f, method, task, err);
     if (!st)
-        st = run(r, err, "INSERT INTO timings VALUES (?, ?, ?, ?)", "ttid", method, task, f->run.seed,
-                 o->real_seconds);
+        st = perform(r, err, "INSERT INTO timings VALUES (?, ?, ?, ?)", "ttid", method, task, f->run.seed,
+                     o->real_seconds);
     return st;
 }
 
@@ -366,15 +366,15 @@ wn_status wni_results_save(struct results *r, const struct experiment *e, const 
     return commit(r, save_run(r, e, f, err), err);
 }
 
-wn_status wni_results_fail(struct results *r, const struct experiment *e, const struct bench_run *run_,
+wn_status wni_results_fail(struct results *r, const struct experiment *e, const struct bench_run *run,
                            const char *why, struct err *err)
 {
     struct buf command = {0};
-    wni_run_command(e, run_, &command);
+    wni_run_command(e, run, &command);
     wn_status st = command.failed ? wni_fail_memory(err) : WN_OK;
     if (!st)
-        st = run(r, err, "INSERT OR REPLACE INTO failures VALUES (?, ?, ?, ?, ?)", "ttitt",
-                 e->methods[run_->method].name, e->tasks[run_->task].name, run_->seed, why, command.data);
+        st = perform(r, err, "INSERT OR REPLACE INTO failures VALUES (?, ?, ?, ?, ?)", "ttitt",
+                     e->methods[run->method].name, e->tasks[run->task].name, run->seed, why, command.data);
     wni_buf_release(&command);
     return st;
 }
@@ -414,9 +414,9 @@ wn_status wni_results_costs(struct results *r, const struct experiment *e, doubl
 
 wn_status wni_results_save_surrogate(struct results *r, const struct surrogate_row *w, struct err *err)
 {
-    return run(r, err, "INSERT OR REPLACE INTO surrogates VALUES (?, ?, ?, ?, ?, ?, ?, ?)", "ttiidddd",
-               w->task, w->model, w->n, w->seed, w->score.rmse, w->score.calibration, w->score.mean_gap,
-               w->score.seconds);
+    return perform(r, err, "INSERT OR REPLACE INTO surrogates VALUES (?, ?, ?, ?, ?, ?, ?, ?)", "ttiidddd",
+                   w->task, w->model, w->n, w->seed, w->score.rmse, w->score.calibration, w->score.mean_gap,
+                   w->score.seconds);
 }
 
 wn_status wni_results_find_surrogate(struct results *r, struct surrogate_row *w, bool *found, struct err *err)
