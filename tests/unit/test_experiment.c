@@ -259,6 +259,52 @@ static void results_come_back(void **state)
     check_tmp_remove(directory);
 }
 
+struct seen {
+    struct bench_progress first, last;
+    size_t n;
+};
+
+static void see(void *context, const struct bench_progress *p)
+{
+    struct seen *seen = context;
+    if (!seen->n++) seen->first = *p;
+    CHECK(p->done >= seen->last.done && p->elapsed >= seen->last.elapsed, "progress goes back");
+    seen->last = *p;
+}
+
+/* The estimate comes from what was measured before: a second session knows the cost of everything at once. */
+static void time_left_is_measured(void **state)
+{
+    (void)state;
+    struct world w;
+    struct results r;
+    struct bench_tally tally;
+    struct seen seen = {0};
+    struct bench_hooks hooks = {.progress = see, .context = &seen};
+    struct err err = {0};
+    char directory[CHECK_PATH_MAX];
+    check_tmp_make(directory);
+    CHECK_INT(read_spec(&w, "{methods: [rs, cqr], tasks: branin, seeds: 2}"), WN_OK);
+    CHECK_OK(wni_results_create(&r, directory, &err), err);
+    CHECK_OK(wni_experiment_run(&w.e, &w.tasks, &r, 1, &hooks, &tally, &err), err);
+    CHECK_INT(seen.last.done, 4);
+    CHECK_DOUBLE(seen.last.left, 0);
+    CHECK(!seen.last.guess, "nothing is left to guess");
+    double seconds[2] = {0};
+    size_t count[2] = {0};
+    CHECK_OK(wni_results_costs(&r, &w.e, seconds, count, &err), err);
+    CHECK(count[0] == 2 && count[1] == 2 && seconds[1] > seconds[0], "costs %g %g", seconds[0], seconds[1]);
+    seen = (struct seen){0};
+    hooks.go_on = never;
+    w.e.seeds = 42; /* forty more of each */
+    CHECK_OK(wni_experiment_run(&w.e, &w.tasks, &r, 2, &hooks, &tally, &err), err);
+    CHECK_INT(seen.first.total, 84);
+    CHECK(!seen.first.guess && seen.first.left > 0, "it should know: %g", seen.first.left);
+    wni_results_close(&r);
+    release(&w);
+    check_tmp_remove(directory);
+}
+
 static void an_interrupted_session_goes_on(void **state)
 {
     (void)state;
@@ -360,6 +406,7 @@ int main(void)
         cmocka_unit_test(identity_tells_what_matters),
         cmocka_unit_test(the_command_repeats_the_run),
         cmocka_unit_test(results_come_back),
+        cmocka_unit_test(time_left_is_measured),
         cmocka_unit_test(an_interrupted_session_goes_on),
         cmocka_unit_test(foreign_files_are_refused),
         cmocka_unit_test(every_job_runs_once),
