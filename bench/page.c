@@ -42,7 +42,8 @@ static void put_escaped(struct buf *b, const char *text)
     }
 }
 
-static void put_format(struct buf *b, const char *format, va_list values)
+__attribute__((format(printf, 2, 0))) static void put_format(struct buf *b, const char *format,
+                                                             va_list values)
 {
     char text[4096];
     vsnprintf(text, sizeof text, format, values);
