@@ -178,8 +178,8 @@ static double or_nan(const struct surrogate_mean *m, double x)
     return m->n ? x : NAN;
 }
 
-static void put_row(struct page *page, struct buf *csv, const char *task, size_t size, size_t model,
-                    const struct surrogate_mean *m)
+static void put_row(struct page *page, struct buf *csv, const char *task, const char *mark, size_t size,
+                    size_t model, const struct surrogate_mean *m)
 {
     uint64_t n = wni_surrogate_sizes[size];
     struct surrogate_mean theirs = wni_paper_number(task, n, wni_surrogate_models[model]);
@@ -188,7 +188,7 @@ static void put_row(struct page *page, struct buf *csv, const char *task, size_t
                             theirs.seconds};
     if (!m->n && !theirs.n) return;
     wni_page_row(page);
-    wni_page_cell(page, "%s", task);
+    wni_page_cell(page, "%s%s", task, mark);
     wni_page_number(page, 5, (double)n);
     wni_page_cell(page, "%s", wni_surrogate_models[model]);
     wni_buf_printf(csv, "%s,%llu,%s,%zu", task, (unsigned long long)n, wni_surrogate_models[model], m->n);
@@ -219,7 +219,7 @@ static wn_status put_tasks(struct page *page, struct buf *csv, const struct pape
             for (size_t model = 0; model < SURROGATE_MODELS && !st; model++) {
                 struct surrogate_mean mean = {0};
                 st = gather(results, setup, task->name, size, model, &mean, &means->all[size][model], err);
-                put_row(page, csv, task->name, size, model, &mean);
+                put_row(page, csv, task->name, wni_honesty_mark(task->honesty), size, model, &mean);
             }
     }
     return st;
@@ -246,7 +246,7 @@ wn_status wni_surrogate_section(struct page *page, const struct paper_setup *set
     begin_table(page, "Mean over tasks (the paper's Table 1).");
     for (size_t size = 0; size < SURROGATE_SIZES; size++)
         for (size_t model = 0; model < SURROGATE_MODELS; model++)
-            put_row(page, &csv, "all", size, model, &means->all[size][model]);
+            put_row(page, &csv, "all", "", size, model, &means->all[size][model]);
     wni_page_table_end(page);
     wni_buf_puts(&page->html, wni_buf_text(&by_task.html));
     if (by_task.html.failed) page->html.failed = true;

@@ -62,7 +62,7 @@ static void csv_point(const struct writer *w, const struct series *s, size_t k, 
 }
 
 static wn_status curves(const struct writer *w, const char *what, const struct series *s, const char *y_label,
-                        bool log)
+                        double floor)
 {
     struct buf csv = {0};
     char name[FILE_NAME_MAX], file[FILE_NAME_MAX + 4];
@@ -79,7 +79,7 @@ static wn_status curves(const struct writer *w, const char *what, const struct s
                           .lines = w->lines,
                           .n = w->c->contest.n_methods};
     snprintf(file, sizeof file, "%s.csv", name);
-    return st ? st : wni_chart_curves(&chart, file, y_label, log, w->err);
+    return st ? st : wni_chart_curves(&chart, file, y_label, floor, w->err);
 }
 
 static wn_status csv_tasks(const struct writer *w, const char *what, const struct series *of_task)
@@ -108,27 +108,37 @@ static size_t common_prefix(const struct comparison *c)
     return c->contest.n_tasks > 1 ? n + 1 : 0;
 }
 
-static const char **make_titles(const struct comparison *c, struct arena *arena)
+/* Where a log axis starts: below the smallest mean that is not 0, in a range that can be read. */
+static double floor_of(const struct writer *w, const struct series *s)
 {
+    double least = 1;
+    for (size_t i = 0; i < w->c->contest.n_methods * METRIC_POINTS; i++)
+        if (s->mean[i] > 0) least = fmin(least, s->mean[i]);
+    return fmin(0.08, fmax(1e-7, least / 2)); /* two labelled tics at least */
+}
+
+static struct chart_panel *make_panels(const struct writer *w, struct arena *arena)
+{
+    const struct comparison *c = w->c;
     size_t n = c->contest.n_tasks, skip = common_prefix(c);
-    const char **titles = arena_new(arena, const char *, n);
-    for (size_t t = 0; titles && t < n; t++) {
+    struct chart_panel *panels = arena_new(arena, struct chart_panel, n);
+    for (size_t t = 0; panels && t < n; t++) {
         const struct task *task = wni_contest_task(c, t);
         size_t size = strlen(task->name) + 8;
         char *title = arena_new(arena, char, size);
         if (!title) return NULL;
         snprintf(title, size, "%s%s", task->name + skip, wni_honesty_mark(task->honesty));
-        titles[t] = title;
+        panels[t] = (struct chart_panel){.title = title, .floor = floor_of(w, &c->standings.task_regret[t])};
     }
-    return titles;
+    return panels;
 }
 
 static wn_status multiples(const struct writer *w)
 {
     char name[FILE_NAME_MAX], file[FILE_NAME_MAX + 4];
     struct arena arena = {0};
-    const char **titles = make_titles(w->c, &arena);
-    wn_status st = titles ? csv_tasks(w, "tasks", w->c->standings.task_regret) : wni_fail_memory(w->err);
+    const struct chart_panel *panels = make_panels(w, &arena);
+    wn_status st = panels ? csv_tasks(w, "tasks", w->c->standings.task_regret) : wni_fail_memory(w->err);
     struct chart chart = {.directory = w->page->directory,
                           .name = file_name(w, "tasks", name),
                           .note = w->band_note,
@@ -136,7 +146,7 @@ static wn_status multiples(const struct writer *w)
                           .n = w->c->contest.n_methods};
     snprintf(file, sizeof file, "%s.csv", name);
     if (!st)
-        st = wni_chart_multiples(&chart, file, titles, w->c->contest.n_tasks, METRIC_POINTS,
+        st = wni_chart_multiples(&chart, file, panels, w->c->contest.n_tasks, METRIC_POINTS,
                                  "normalised regret", w->err);
     wni_arena_release(&arena);
     return st;
@@ -356,11 +366,11 @@ static wn_status put_figures(const struct writer *w)
     wn_status st = wni_page_figure(w->page, file_name(w, "rank", name),
                                    "Average rank over tasks and seeds; 1 is best.", w->err);
     if (!st)
-        st = wni_page_figure(
-            w->page, file_name(w, "regret", name),
-            "Normalised regret: 0 is the best of the whole black box, 1 the worst value held at "
-            "the first of the 50 points.",
-            w->err);
+        st = wni_page_figure(w->page, file_name(w, "regret", name),
+                             "Normalised regret: 0 (drawn at the bottom) is the best of the whole black box, "
+                             "1 the worst value held at "
+                             "the first of the 50 points.",
+                             w->err);
     if (!st)
         st = wni_page_figure(
             w->page, file_name(w, "cd", name),
@@ -374,8 +384,8 @@ static wn_status put_figures(const struct writer *w)
 static wn_status draw_all(const struct writer *w)
 {
     const struct standings *s = &w->c->standings;
-    wn_status st = curves(w, "rank", &s->rank, "average rank", false);
-    if (!st) st = curves(w, "regret", &s->regret, "normalised regret", true);
+    wn_status st = curves(w, "rank", &s->rank, "average rank", 0);
+    if (!st) st = curves(w, "regret", &s->regret, "normalised regret", floor_of(w, &s->regret));
     if (!st) st = critical(w);
     if (!st) st = multiples(w);
     if (!st) st = csv_tasks(w, "values", s->task_value);

@@ -108,28 +108,40 @@ static void put_axes(struct buf *b)
                     "set xtics 25\n");
 }
 
+/* Functions of the script: at(y) is y on the axis, low(m, e) the lower end of a band. */
+static void put_scale(struct buf *b, double floor)
+{
+    if (floor > 0)
+        wni_buf_printf(b,
+                       "set logscale y\nset format y '10^{%%T}'\nset yrange [%.6g:*]\n"
+                       "at(y) = y > %.6g ? y : %.6g\nlow(m,e) = at(m - e > m / 3 ? m - e : m / 3)\n",
+                       floor, floor, floor);
+    else
+        wni_buf_puts(b, "at(y) = y\nlow(m,e) = m - e\n");
+}
+
 /* Bands first, so that no band covers a line. */
-static void put_plot(const struct chart *c, struct buf *b, const char *csv, const char *every, int first,
-                     int x_column, bool titles, bool log)
+static void put_plot(const struct chart *c, struct buf *b, const char *csv, const char *every, int x_column,
+                     bool titles)
 {
     const char *glue = "plot ";
     for (size_t i = 0; i < c->n; i++) {
-        int mean = first + 2 * (int)i, error = mean + 1;
+        int mean = x_column + 1 + 2 * (int)i, error = mean + 1;
         wni_buf_printf(
             b,
-            "%s'%s' %s using %d:(%s$%d%s$%d%s):($%d+$%d) with filledcurves fs transparent solid 0.16 "
+            "%s'%s' %s using %d:(low($%d,$%d)):(at($%d+$%d)) with filledcurves fs transparent solid 0.16 "
             "noborder lc rgb '%s' notitle",
-            glue, csv, every, x_column, log ? "low(" : "", mean, log ? "," : "-", error, log ? ")" : "", mean,
-            error, c->lines[i].color);
+            glue, csv, every, x_column, mean, error, mean, error, c->lines[i].color);
         glue = ", \\\n     ";
     }
     for (size_t i = 0; i < c->n; i++) {
         const struct chart_line *l = &c->lines[i];
         wni_buf_printf(
             b,
-            ", \\\n     '%s' %s using %d:%d with linespoints lw 1.6 dt %s pt %d ps 0.35 pi %d lc rgb "
+            ", \\\n     '%s' %s using %d:(at($%d)) with linespoints lw 1.6 dt %s pt %d ps 0.35 pi %d lc rgb "
             "'%s' ",
-            csv, every, x_column, first + 2 * (int)i, dash_of(l->dash), l->point, titles ? 10 : 50, l->color);
+            csv, every, x_column, x_column + 1 + 2 * (int)i, dash_of(l->dash), l->point, titles ? 10 : 50,
+            l->color);
         if (titles) {
             wni_buf_puts(b, "title ");
             quote(b, l->name);
@@ -172,7 +184,7 @@ static void put_reset(struct buf *b)
     wni_buf_puts(b, "reset\nset datafile separator ','\nset encoding utf8\n");
 }
 
-wn_status wni_chart_curves(const struct chart *c, const char *csv, const char *y_label, bool log,
+wn_status wni_chart_curves(const struct chart *c, const char *csv, const char *y_label, double floor,
                            struct err *err)
 {
     struct buf b = {0};
@@ -183,18 +195,16 @@ wn_status wni_chart_curves(const struct chart *c, const char *csv, const char *y
     wni_buf_printf(&b,
                    "set lmargin at screen %.2f\nset rmargin at screen 0.95\n"
                    "set bmargin at screen %.4f\nset tmargin at screen %.4f\n",
-                   log ? 0.18 : 0.16, 0.60 / height, 1 - (0.06 + 0.155 * (double)key_rows) / height);
+                   floor > 0 ? 0.18 : 0.16, 0.60 / height, 1 - (0.06 + 0.155 * (double)key_rows) / height);
     wni_buf_printf(&b,
                    "set key at screen 0.56,%.4f center top horizontal maxcols %zu samplen 1.6 spacing 0.9 "
                    "width 0.5 font ',10' noenhanced\n",
                    1 - 0.03 / height, columns);
     wni_buf_puts(&b, "set xlabel 'budget used (%)' font ',10' offset 0,0.6\n");
     put_label(&b, y_label, "at screen 0.03,0.58 center rotate", 10);
-    if (log)
-        wni_buf_puts(&b,
-                     "set logscale y\nset format y '10^{%T}'\nlow(m,e) = m - e > m / 3 ? m - e : m / 3\n");
+    put_scale(&b, floor);
     put_note(c, &b, height);
-    put_plot(c, &b, csv, "every ::1", 2, 1, true, log);
+    put_plot(c, &b, csv, "every ::1", 1, true);
     return draw(c, &b, COLUMN, height, err);
 }
 
@@ -240,7 +250,7 @@ static void cut_title(const char *text, size_t most, char out[64])
              text + tail); /* names of tasks are ASCII but for the mark */
 }
 
-wn_status wni_chart_multiples(const struct chart *c, const char *csv, const char *const *titles,
+wn_status wni_chart_multiples(const struct chart *c, const char *csv, const struct chart_panel *panels,
                               size_t n_panels, size_t rows, const char *y_label, struct err *err)
 {
     struct buf b = {0};
@@ -256,24 +266,24 @@ wn_status wni_chart_multiples(const struct chart *c, const char *csv, const char
     put_label(&b, "budget used (%)", place, 10);
     snprintf(place, sizeof place, "at screen %.4f,0.5 center rotate", 0.09 / width);
     put_label(&b, y_label, place, 10);
-    wni_buf_puts(&b, "low(m,e) = m - e > m / 3 ? m - e : m / 3\nset key off\n");
+    wni_buf_puts(&b, "set key off\n");
     for (size_t i = 0; i < n_panels; i++) {
         double x = left + step * (double)(i % columns), y = foot + cell * (double)(lines - 1 - i / columns);
         put_axes(&b);
+        put_scale(&b, panels[i].floor);
         wni_buf_printf(&b,
                        "set tics font ',8'\nset xtics 50 offset 0,0.4\nset ytics offset 0.6,0\n"
-                       "set logscale y\nset format y '10^{%%T}'\n"
                        "set lmargin at screen %.4f\nset rmargin at screen %.4f\nset bmargin at screen %.4f\n"
                        "set tmargin at screen %.4f\nset title ",
                        (x + 0.22) / width, (x + step - 0.1) / width, (y + 0.2) / height,
                        (y + cell - 0.22) / height);
         char title[64];
-        cut_title(titles[i], columns > 4 ? 17 : 26, title);
+        cut_title(panels[i].title, (size_t)(step / 0.06), title);
         quote(&b, title);
         wni_buf_printf(&b, " font ',%d' offset 0,-0.6 noenhanced\n", columns > 4 ? 7 : 9);
         char every[64];
         snprintf(every, sizeof every, "every ::%zu::%zu", 1 + rows * i, rows * (i + 1));
-        put_plot(c, &b, csv, every, 3, 2, false, true);
+        put_plot(c, &b, csv, every, 2, false);
         if (i == 0) wni_buf_puts(&b, "unset label\n"); /* once is enough */
     }
     put_legend(c, &b, 1 - legend / height, height);

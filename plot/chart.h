@@ -31,13 +31,19 @@ struct chart {
  * X and X+mf share one; where both are among `names` the later one is dashed. */
 void wni_chart_colors(const char *const *names, size_t n, struct chart_line *out);
 
-/* One panel, column width.  CSV: x, then mean and error of each line. */
-wn_status wni_chart_curves(const struct chart *chart, const char *csv, const char *y_label, bool log,
+/* One panel, column width.  CSV: x, then mean and error of each line.  floor above 0: a log axis that starts
+ * there; what is below, 0 above all, runs along the bottom. */
+wn_status wni_chart_curves(const struct chart *chart, const char *csv, const char *y_label, double floor,
                            struct err *err);
 
-/* A panel for each title, page width.  CSV: a name, x, then mean and error of each line; `rows` rows for each
+struct chart_panel {
+    const char *title;
+    double floor; /* as above */
+};
+
+/* Panels with log axes, page width.  CSV: a name, x, then mean and error of each line; `rows` rows for each
  * panel. */
-wn_status wni_chart_multiples(const struct chart *chart, const char *csv, const char *const *titles,
+wn_status wni_chart_multiples(const struct chart *chart, const char *csv, const struct chart_panel *panels,
                               size_t n_panels, size_t rows, const char *y_label, struct err *err);
 
 struct critical_panel {
