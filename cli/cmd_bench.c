@@ -307,7 +307,8 @@ static int run(struct args *args)
         return st ? wni_complain(&err, st) : EXIT_DONE;
     }
     wni_fail(&err, WN_EINVAL,
-             "bench: unknown measurement '%s'; there are run, report, history, latency, memory, fit and observations",
+             "bench: unknown measurement '%s'; there are run, report, history, latency, memory, fit and "
+             "observations",
              args->words[0]);
     return wni_complain(&err, WN_EINVAL);
 }

@@ -12,7 +12,7 @@ static const char *const names[METHODS] = {"cqr", "asha", "qr+mf",  "cqr+mf", "r
                                            "ht",  "mob",  "rea+mf", "gp+mf",  "bore+mf"};
 
 /* What each of the first methods reaches, and all the others. */
-struct levels {
+struct reached {
     double level[OTHERS + 1];
     bool without_mob;
 };
@@ -62,7 +62,7 @@ static void make_plan(struct experiment *e, size_t levels, bool without_mob)
 }
 
 /* Every run has one result, early on: `level` of its method, the seeds a little apart. */
-static void make(struct world *w, struct levels made, size_t levels)
+static void make(struct world *w, struct reached made, size_t levels)
 {
     struct err err = {0};
     *w = (struct world){0};
@@ -124,7 +124,7 @@ static void they_hold_when_it_is_so(void **state)
 {
     (void)state;
     static struct world w;
-    make(&w, (struct levels){{1, 3, 2, 1, 3}, false}, 100);
+    make(&w, (struct reached){{1, 3, 2, 1, 3}, false}, 100);
     CHECK_TEXT(verdict(&w, RANK), "holds");
     CHECK_TEXT(verdict(&w, REGRET), "holds");
     CHECK_TEXT(verdict(&w, AGAINST_ASHA), "holds");
@@ -139,7 +139,7 @@ static void they_do_not_when_it_is_not(void **state)
 {
     (void)state;
     static struct world w;
-    make(&w, (struct levels){{3, 1, 1, 2, 1}, false}, 1);
+    make(&w, (struct reached){{3, 1, 1, 2, 1}, false}, 1);
     CHECK_TEXT(verdict(&w, RANK), "does not hold");
     CHECK_TEXT(verdict(&w, REGRET), "does not hold");
     CHECK_TEXT(verdict(&w, AGAINST_ASHA), "does not hold");
@@ -153,11 +153,11 @@ static void a_missing_rival_leaves_it_open(void **state)
 {
     (void)state;
     static struct world w;
-    make(&w, (struct levels){{1, 3, 2, 1, 3}, true}, 1);
+    make(&w, (struct reached){{1, 3, 2, 1, 3}, true}, 1);
     CHECK_TEXT(verdict(&w, MODELS), "open");
     CHECK_TEXT(verdict(&w, AGAINST_ASHA), "holds");
     release(&w);
-    make(&w, (struct levels){{1, 3, 2, 3, 2}, true}, 1);
+    make(&w, (struct reached){{1, 3, 2, 3, 2}, true}, 1);
     CHECK_TEXT(verdict(&w, MODELS), "does not hold");
     release(&w);
 }
@@ -167,7 +167,7 @@ static void a_tie_is_no_lead(void **state)
 {
     (void)state;
     static struct world w;
-    make(&w, (struct levels){{1, 1, 1, 1, 1}, false}, 1);
+    make(&w, (struct reached){{1, 1, 1, 1, 1}, false}, 1);
     CHECK_TEXT(verdict(&w, RANK), "does not hold");
     CHECK_TEXT(verdict(&w, AGAINST_ASHA), "does not hold");
     CHECK_TEXT(verdict(&w, TRAILS), "does not hold");
@@ -178,7 +178,7 @@ static void surrogates_are_compared_at_every_size(void **state)
 {
     (void)state;
     static struct world w;
-    make(&w, (struct levels){{1, 2, 3, 4, 5}, false}, 1);
+    make(&w, (struct reached){{1, 2, 3, 4, 5}, false}, 1);
     for (size_t i = 0; i < SURROGATE_SIZES; i++)
         for (size_t m = 0; m < SURROGATE_MODELS; m++)
             w.measures.all[i][m] = (struct surrogate_mean){
@@ -200,7 +200,7 @@ static void proposals_are_counted(void **state)
     (void)state;
     static struct world w;
     static const char says[] = "Illustration: sampling";
-    make(&w, (struct levels){{1, 2, 3, 4, 5}, false}, 1);
+    make(&w, (struct reached){{1, 2, 3, 4, 5}, false}, 1);
     CHECK_TEXT(verdict(&w, says), "open");
     for (size_t k = 0; k < ILLUSTRATION_BINS; k++)
         w.measures.proposals[k] = 10;
