@@ -167,9 +167,9 @@ static wn_status write_draws(struct world *w, struct rng *rng, const char *direc
     return st;
 }
 
-static wn_status write_histogram(const struct illustration *setup, const char *directory, struct err *err)
+static wn_status write_histogram(const struct illustration *setup, const char *directory,
+                                 uint32_t counts[ILLUSTRATION_BINS], struct err *err)
 {
-    uint32_t counts[ILLUSTRATION_BINS];
     struct buf csv = {0};
     wn_status st = wni_illustration_histogram(setup, counts, err);
     wni_buf_puts(&csv, "x,share\n");
@@ -181,7 +181,8 @@ static wn_status write_histogram(const struct illustration *setup, const char *d
     return st;
 }
 
-static wn_status write_data(const struct illustration *setup, const char *directory, struct err *err)
+static wn_status write_data(const struct illustration *setup, const char *directory,
+                            uint32_t counts[ILLUSTRATION_BINS], struct err *err)
 {
     struct world w;
     struct rng rng;
@@ -191,7 +192,7 @@ static wn_status write_data(const struct illustration *setup, const char *direct
     if (!st) st = write_quantiles(&w, directory, err);
     if (!st) st = write_draws(&w, &rng, directory, err);
     world_release(&w);
-    return st ? st : write_histogram(setup, directory, err);
+    return st ? st : write_histogram(setup, directory, counts, err);
 }
 
 static void write_script(const struct illustration *setup, struct buf *script)
@@ -227,11 +228,12 @@ static void write_script(const struct illustration *setup, struct buf *script)
         setup->repetitions, TWO_PI / ILLUSTRATION_BINS * 0.9, wni_figure_color(0));
 }
 
-wn_status wni_illustration_draw(const struct illustration *setup, const char *directory, struct err *err)
+wn_status wni_illustration_draw(const struct illustration *setup, const char *directory,
+                                uint32_t counts[ILLUSTRATION_BINS], struct err *err)
 {
     struct buf script = {0};
     wn_status st = wni_make_directory(directory, err);
-    if (!st) st = write_data(setup, directory, err);
+    if (!st) st = write_data(setup, directory, counts, err);
     write_script(setup, &script);
     if (!st && script.failed) st = wni_fail_memory(err);
     struct figure figure = {.directory = directory, .name = "illustration", .width = 5.5, .height = 6.5};

@@ -29,7 +29,8 @@ wn_status wni_illustration_histogram(const struct illustration *setup, uint32_t 
                                      struct err *err);
 
 /* Writes the data of the three panels as CSV into `directory` (made if missing) and draws the figure
- * "illustration". */
-wn_status wni_illustration_draw(const struct illustration *setup, const char *directory, struct err *err);
+ * "illustration"; `counts` becomes the histogram in it. */
+wn_status wni_illustration_draw(const struct illustration *setup, const char *directory,
+                                uint32_t counts[ILLUSTRATION_BINS], struct err *err);
 
 #endif

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/number.h"
 #include "bench/latency.h"
+#include "cli/bench.h"
 #include "core/history.h"
 
 #include <math.h>
@@ -290,19 +291,34 @@ static const struct {
     {"history", bench_history}, {"latency", bench_latency},           {"memory", bench_memory},
     {"fit", bench_fit},         {"observations", bench_observations}, {"store", wni_bench_store}};
 
+static int complain_unknown(const char *name)
+{
+    struct err err = {0};
+    struct buf known = {0};
+    size_t n = sizeof measurements / sizeof *measurements;
+    for (size_t i = 0; i < n; i++)
+        wni_buf_printf(&known, "%s%s", i == 0 ? "" : i + 1 < n ? ", " : " and ", measurements[i].name);
+    wni_fail(&err, WN_EINVAL, "bench: unknown measurement '%s'; there are run, report, %s", name,
+             wni_buf_text(&known));
+    wni_buf_release(&known);
+    return wni_complain(&err, WN_EINVAL);
+}
+
 static int run(struct args *args)
 {
     struct err err = {0};
+    if (!strcmp(args->words[0], "run")) return wni_bench_run(args);
+    if (!strcmp(args->words[0], "report")) return wni_bench_report(args);
+    if (args->n_words > 1) {
+        wni_fail(&err, WN_EINVAL, "bench %s: unexpected '%s'", args->words[0], args->words[1]);
+        return wni_complain(&err, WN_EINVAL);
+    }
     for (size_t i = 0; i < sizeof measurements / sizeof *measurements; i++) {
         if (strcmp(args->words[0], measurements[i].name) != 0) continue;
         wn_status st = measurements[i].run(args, &err);
         return st ? wni_complain(&err, st) : EXIT_DONE;
     }
-    wni_fail(
-        &err, WN_EINVAL,
-        "bench: unknown measurement '%s'; there are history, latency, memory, fit, observations and store",
-        args->words[0]);
-    return wni_complain(&err, WN_EINVAL);
+    return complain_unknown(args->words[0]);
 }
 
 static const struct cli_option options[] = {
@@ -321,6 +337,11 @@ static const struct cli_option options[] = {
      .choices = "fcnet|lcbench",
      .help = "latency, memory, fit: only this space; default: both.  observations: which"},
     {.name = "seed", .value = "S", .fallback = "0", .help = "observations: others; latency and fit use 0"},
+    {.name = "out", .value = "DIR", .help = "run: where the results go; the same folder again goes on"},
+    {.name = "jobs", .value = "N", .help = "run: runs at the same time; default: all cores"},
+    {.name = "data",
+     .value = "DIR",
+     .help = "run: folder of benchmark tables (or several, separated by colons); default: $WINNOW_DATA"},
     {.name = "format",
      .value = "FORMAT",
      .fallback = "table",
@@ -331,11 +352,23 @@ static const struct cli_option options[] = {
 
 const struct cli_command wni_cmd_bench = {
     .name = "bench",
-    .summary = "measure the program itself",
-    .words = "history|latency|memory|fit|observations|store",
+    .summary = "compare methods on tasks; measure the program itself",
+    .words = "run SPEC | report DIR | history | latency | memory | fit | observations | store",
     .min_words = 1,
-    .max_words = 1,
+    .max_words = 2,
     .about =
+        "run: simulates every method on every task with every seed of SPEC (a YAML file), on all cores, "
+        "and keeps the "
+        "results in DIR/results.db. It can be stopped and killed at any time; the same command goes on "
+        "where it was.\n\n"
+        "    methods: [rs, cqr, {name: cqr, label: cqr-8, levels: 8}]\n"
+        "    tasks: [fcnet, lcbench-airlines]   # tasks, families, or paper: the paper's 13\n"
+        "    seeds: 30\n"
+        "    workers: 4                         # optional, as all below\n"
+        "    limits: {time: 2h}                 # also results, trials, resource; default: the task's\n\n"
+        "report: average ranks, normalised regret, critical-difference diagrams, curves of each task, "
+        "final values and times, "
+        "as figures (needs gnuplot), CSV files and one page, DIR/report.html.\n\n"
         "history: builds the in-memory log of a study (4 parameters) event by event; shows the rate, "
         "and the memory the "
         "process gained at its peak.\n\n"
@@ -356,7 +389,8 @@ const struct cli_command wni_cmd_bench = {
         "are "
         "processor time. An interrupted study of that name (bench) is gone on with.",
     .options = options,
-    .examples = "winnow bench history\n"
+    .examples = "winnow bench run levels.yaml --out levels   # then: winnow bench report levels\n"
+                "winnow bench history\n"
                 "winnow bench latency --methods cqr,rea --n 64,1000\n"
                 "winnow bench fit --space lcbench --format csv\n"
                 "winnow bench observations --space fcnet --n 1000 --format csv\n"

@@ -66,19 +66,21 @@ wn_status wni_write_file(const char *directory, const char *name, const struct b
 
 static void write_script(const struct figure *f, struct buf *script)
 {
-    wni_buf_printf(script,
-                   "# Drawn by winnow.  Redraw with: gnuplot %s.gp\n"
-                   "set datafile separator ','\n"
-                   "set encoding utf8\n"
-                   "do for [kind in 'svg png pdf'] {\n"
-                   "if (kind eq 'svg') { set terminal svg size %.0f,%.0f dynamic font 'Helvetica,12' "
-                   "background '#ffffff' }\n"
-                   "if (kind eq 'png') { set terminal pngcairo size %.0f,%.0f font 'Helvetica,11' fontscale "
-                   "2 linewidth 2 pointscale 1.6 }\n"
-                   "if (kind eq 'pdf') { set terminal pdfcairo size %gin,%gin font 'Helvetica,10' }\n"
-                   "set output '%s.'.kind\n",
-                   f->name, f->width * 96, f->height * 96, f->width * 192, f->height * 192, f->width,
-                   f->height, f->name);
+    wni_buf_printf(
+        script,
+        "# Drawn by winnow.  Redraw with: gnuplot %s.gp\n"
+        "set datafile separator ','\n"
+        "set encoding utf8\n"
+        "do for [kind in 'svg png pdf'] {\n"
+        "if (kind eq 'svg') { set terminal svg size %.0f,%.0f dynamic font 'Helvetica,12' "
+        "background '#ffffff' }\n"
+        "if (kind eq 'png') { set terminal pngcairo size %.0f,%.0f font 'Helvetica,12' fontscale "
+        "2 linewidth 2 pointscale 1.6 }\n"
+        "if (kind eq 'pdf') { set terminal pdfcairo size %gin,%gin font 'Helvetica,12' fontscale 0.75 "
+        "linewidth 0.75 }\n"
+        "set output '%s.'.kind\n",
+        f->name, f->width * 96, f->height * 96, f->width * 192, f->height * 192, f->width, f->height,
+        f->name);
     wni_buf_puts(script, f->script);
     wni_buf_puts(script, "\nset output\n}\n");
 }

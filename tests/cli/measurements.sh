@@ -43,7 +43,7 @@ is 'bench store: no such folder: exit code 1' "$code" 1
 says 'and which' stderr "nowhere/bench.db': cannot be opened: No such file or directory"
 run bench speed
 is 'an unknown measurement: exit code 2' "$code" 2
-says 'and the known ones' stderr "unknown measurement 'speed'; there are history, latency, memory, fit, observations and store"
+says 'and the known ones' stderr "unknown measurement 'speed'; there are run, report, history, latency, memory, fit, observations and store"
 run bench latency --n 16,x
 says 'a bad list' stderr "--n: expected whole numbers from 1, separated by commas, got 'x'"
 

@@ -7,7 +7,7 @@ import tap
 
 BUILD = ["gcc", "libc6-dev", "make", "meson", "ninja-build", "pkgconf", "libyaml-dev", "libjansson-dev",
          "libsqlite3-dev", "libuv1-dev", "liblapacke-dev", "libopenblas-dev", "libnlopt-dev"]
-TEST = BUILD + ["libcmocka-dev", "python3", "binutils", "gnuplot-nox"]
+TEST = BUILD + ["libcmocka-dev", "python3", "binutils", "gnuplot-nox", "python3-numpy", "python3-h5py"]
 CHECK = TEST + ["clang", "clang-format", "clang-tidy", "cppcheck", "libclang-rt-14-dev"]
 
 
