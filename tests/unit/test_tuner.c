@@ -158,8 +158,8 @@ static void hear(void *context, const struct study *study, const struct happenin
 static wn_status run(struct run *r, struct tuner_setup setup)
 {
     struct backend backend = {.ops = &stage_ops, .self = &r->stage};
-    setup.on_report = hear;
-    setup.context = r;
+    setup.watcher.on_report = hear;
+    setup.watcher.context = r;
     wn_status st = wni_tuner_run(&r->study, &backend, &setup, &r->result, &r->err);
     CHECK_INT(r->stage.closes, 0); /* who opened it closes it */
     return st;

@@ -1,0 +1,70 @@
+/* strays.c -- a process may leave its trial's group (setsid, daemon) and then escapes the signals to it. When
+ * its parent ends, it becomes our child, since we are a subreaper, and /proc shows whose it is. */
+#include "backend/strays.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+enum { ENVIRON_MAX = 1 << 18, CHILDREN_MAX = 1 << 16 };
+
+static const char VARIABLE[] = "WINNOW_TRIAL_DIR=";
+
+void wni_strays_adopt(bool on)
+{
+    prctl(PR_SET_CHILD_SUBREAPER, on ? 1UL : 0UL, 0UL, 0UL, 0UL);
+}
+
+/* Reads a whole file of /proc, which gives it in pieces; zero-terminated. */
+static size_t read_proc(const char *path, char *out, size_t room)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    size_t used = 0;
+    ssize_t n = 0;
+    while (fd >= 0 && used + 1 < room && (n = read(fd, out + used, room - 1 - used)) > 0)
+        used += (size_t)n;
+    if (fd >= 0) close(fd);
+    out[used] = '\0';
+    return used;
+}
+
+/* The trial of this folder that a process belongs to. */
+static bool find_trial(pid_t pid, const char *folder, char *scratch, uint32_t *trial)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/environ", (int)pid);
+    size_t n = read_proc(path, scratch, ENVIRON_MAX), length = strlen(folder);
+    for (const char *at = scratch; at < scratch + n; at += strlen(at) + 1) {
+        if (strncmp(at, VARIABLE, sizeof VARIABLE - 1) != 0) continue;
+        const char *value = at + sizeof VARIABLE - 1;
+        unsigned number;
+        if (strncmp(value, folder, length) != 0 || sscanf(value + length, "/trial-%u", &number) != 1)
+            return false;
+        *trial = number;
+        return true;
+    }
+    return false;
+}
+
+void wni_strays_end(const char *folder, bool (*spare)(const void *context, uint32_t trial),
+                    const void *context)
+{
+    char path[64], *at, *end;
+    char *children = malloc(CHILDREN_MAX), *scratch = malloc(ENVIRON_MAX);
+    snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
+    if (children && scratch && read_proc(path, children, CHILDREN_MAX) > 0) {
+        for (at = children;; at = end) {
+            long pid = strtol(at, &end, 10);
+            uint32_t trial;
+            if (end == at) break;
+            if (find_trial((pid_t)pid, folder, scratch, &trial) && !spare(context, trial))
+                kill((pid_t)pid, SIGKILL);
+        }
+    }
+    free(children);
+    free(scratch);
+}
