@@ -204,8 +204,10 @@ static void on_report(void *context, const struct study *study, const struct hap
     struct live *l = context;
     const struct history *h = &study->history;
     l->reports++;
-    if (l->mode != LIVE_LOG || !(h->best_value < l->best)) return;
+    if (!(h->best_value < l->best)) return;
     l->best = h->best_value;
+    wni_best_curve_add(&l->curve, it->time, study->sign * l->best);
+    if (l->mode != LIVE_LOG) return;
     struct buf line = {0};
     begin_log(l, it->trial, &line);
     wni_buf_puts(&line, "best so far: ");

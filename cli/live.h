@@ -3,6 +3,7 @@
 #ifndef WNI_CLI_LIVE_H
 #define WNI_CLI_LIVE_H
 
+#include "cli/runplot.h"
 #include "studyfile/studyfile.h"
 #include "tuner/tuner.h"
 
@@ -16,11 +17,13 @@ struct live {
     int lines;           /* drawn last time, to be taken back */
     uint64_t reports;    /* of this run */
     double best;         /* minimised; what was last said to be the best */
+    struct best_curve curve;
 };
 
 void wni_live_start(struct live *live, const struct studyfile *file, const struct tuner_limits *limits,
                     bool quiet);
-void wni_live_end(struct live *live); /* takes back what was drawn */
+void wni_live_end(
+    struct live *live); /* takes back what was drawn; the curve stays until wni_best_curve_release() */
 /* Fills in what the tuner tells; on_duty is left to the caller, who calls wni_live_draw() in it. */
 void wni_live_watch(struct live *live, struct tuner_watcher *watcher);
 void wni_live_draw(struct live *live, const struct study *study);

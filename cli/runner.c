@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char DEFAULT_STORE[] = "memory:";
 static const double TICK_SECONDS = 0.1;
@@ -20,6 +21,7 @@ wn_status wni_run_options(const struct args *args, struct run_options *out, stru
     wn_status st = wni_arg_count(args, "give-up", 0, 1000000, &give_up, err);
     *out = (struct run_options){.folder = wni_arg(args, "folder"),
                                 .quiet = wni_flag(args, "quiet"),
+                                .plot = wni_flag(args, "plot"),
                                 .interrupt_ends = !strcmp(wni_arg(args, "on-interrupt"), "stop"),
                                 .keep = !strcmp(keep, "all")    ? KEEP_ALL
                                         : !strcmp(keep, "none") ? KEEP_NONE
@@ -215,6 +217,16 @@ static wn_status print_json(const struct run *r)
     return st;
 }
 
+static void print_plot(const struct run *r)
+{
+    enum { WIDTH = 80 };
+    struct buf text = {0};
+    bool color = isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
+    wni_run_plot(r->file, &r->study, &r->live.curve, r->result.seconds, WIDTH, color, &text);
+    if (!text.failed) printf("\n%s", wni_buf_text(&text));
+    wni_buf_release(&text);
+}
+
 /* ---- together ---- */
 
 static wn_status run_loop(struct run *r, struct err *err)
@@ -230,6 +242,7 @@ static wn_status run_loop(struct run *r, struct err *err)
         bool any = r->study.history.n_trials > 0;
         if (any && !strcmp(r->options->format, "text")) print_text(r);
         if (any && !strcmp(r->options->format, "json") && print_json(r) && !st) st = wni_fail_memory(err);
+        if (any && r->options->plot) print_plot(r);
     }
     return st;
 }
@@ -256,6 +269,7 @@ int wni_run_study(const struct studyfile *file, const struct run_options *option
         code = EXIT_FAILED;
     wni_study_release(&r.study);
     wni_buf_release(&r.folder);
+    wni_best_curve_release(&r.live.curve);
     free(r.env);
     return code;
 }

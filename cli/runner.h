@@ -8,7 +8,7 @@
 
 struct run_options {
     const char *folder; /* of the trial folders; NULL: winnow-runs/NAME */
-    bool quiet;
+    bool quiet, plot;
     bool interrupt_ends; /* the first Ctrl-C stops running trials too */
     enum keep_checkpoints keep;
     unsigned give_up;   /* see tuner.h */
@@ -27,6 +27,7 @@ struct run_options {
      .help = "end with an error after N failures in a row without a report; 0: never"},                      \
     {.name = "format", .value = "FORMAT", .fallback = "text", .choices = "text|json",                        \
      .help = "how to print the result"},                                                                     \
+    {.name = "plot", .help = "draw the best value over time and the learning curves at the end"},            \
     {.name = "quiet", .help = "show no progress"}
 /* clang-format on */
 
