@@ -58,8 +58,23 @@ enum ending { /* who ended the run */
               ENDED_CLOSED,
 };
 
+/* A start under way in a thread. */
+struct birth {
+    uv_work_t work;
+    struct local *b;
+    struct slot *slot;
+    struct arena arena; /* holds argv */
+    const char *const *argv;
+    struct environment env;
+    int writers[N_STREAMS];
+    wn_status status;
+    struct err err;
+};
+
 struct slot {
     bool busy;
+    bool unborn;  /* its process is being started; `group` is not known yet */
+    bool doomed;  /* to be ended as soon as it is */
     bool heard;   /* the tuner wants to know */
     bool reaped;  /* its first process has ended, as `status` says */
     bool drained; /* and all it printed has been read */
@@ -71,12 +86,18 @@ struct slot {
     double term_at, kill_at; /* INFINITY: not */
     uint64_t reports;        /* of this run */
     struct stream streams[N_STREAMS];
+    struct birth birth;
 };
 
 struct waiting { /* a start without a slot yet */
     uint32_t trial;
     double resumed_from;
     double *config;
+};
+
+struct orphan { /* a process that ended before we knew which slot it belongs to */
+    pid_t pid;
+    int status;
 };
 
 struct queued {
@@ -101,6 +122,9 @@ struct local {
     struct slot *slots;
     struct waiting *waiting;
     size_t n_waiting;
+    unsigned unborn; /* slots */
+    struct orphan *orphans;
+    size_t n_orphans, orphans_cap;
     struct queued *queue;
     size_t head, n_queue, queue_cap;
     char *told; /* detail of the happening last given out */
@@ -209,6 +233,12 @@ static void close_stream(struct stream *s)
     wni_report_stream_release(&s->parser);
 }
 
+static void close_streams(struct slot *slot)
+{
+    for (int i = 0; i < N_STREAMS; i++)
+        close_stream(&slot->streams[i]);
+}
+
 /* ---- how a run ended ---- */
 
 static bool group_is_gone(const struct slot *slot)
@@ -219,6 +249,8 @@ static bool group_is_gone(const struct slot *slot)
 static void end_group(const struct local *b, struct slot *slot, enum ending why)
 {
     if (slot->why == ENDED_ITSELF) slot->why = why;
+    slot->doomed = slot->unborn;
+    if (slot->unborn) return;
     kill(-slot->group, SIGTERM);
     slot->term_at = INFINITY;
     if (isinf(slot->kill_at)) slot->kill_at = now(b) + b->setup->grace;
@@ -323,11 +355,18 @@ static void tell_end(struct local *b, struct slot *slot)
         wni_buf_release(&detail);
     slot->heard = false;
     slot->drained = true;
-    for (int i = 0; i < N_STREAMS; i++)
-        close_stream(&slot->streams[i]);
+    close_streams(slot);
 }
 
 static wn_status run_in(struct local *b, struct slot *slot, const struct waiting *w, struct err *err);
+
+/* A trial that could not be started ends as soon as it began; nor will others start. */
+static void tell_stillborn(struct local *b, uint32_t trial, struct err *why)
+{
+    struct happening it = {.kind = HAPPENED_END, .trial = trial, .state = WN_FAILED, .hopeless = true};
+    char *detail = wni_strdup(why->text);
+    remember(b, detail ? push(b, &it, detail, why) : wni_fail_memory(why), why);
+}
 
 /* ---- slots ---- */
 
@@ -359,11 +398,7 @@ static void start_waiting(struct local *b)
         }
         memmove(&b->waiting[i], &b->waiting[i + 1], (--b->n_waiting - i) * sizeof w);
         wn_status st = run_in(b, slot, &w, &err);
-        if (st) { /* told as an end of the trial: the tuner believes that it runs */
-            struct happening it = {.kind = HAPPENED_END, .trial = w.trial, .state = WN_FAILED};
-            char *detail = wni_strdup(err.text);
-            remember(b, detail ? push(b, &it, detail, &err) : wni_fail_memory(&err), &err);
-        }
+        if (st) tell_stillborn(b, w.trial, &err); /* the tuner believes that it runs */
         free(w.config);
     }
 }
@@ -387,18 +422,33 @@ static bool settle(struct local *b, struct slot *slot)
     return false;
 }
 
-/* Takes the ends of all children: of trials, of orphans we adopted, of the guard. */
+static bool bury(struct local *b, pid_t pid, int status)
+{
+    for (unsigned i = 0; i < b->setup->workers; i++) {
+        struct slot *slot = &b->slots[i];
+        if (!slot->busy || slot->unborn || slot->reaped || slot->group != pid) continue;
+        slot->reaped = true;
+        slot->status = status;
+        slot->ended = now(b);
+        return true;
+    }
+    return false;
+}
+
+/* Takes the ends of all children: of trials, of orphans we adopted, of the guard.  A process may end before
+ * the thread that started it has told us its number. */
 static void reap(struct local *b)
 {
     int status;
-    for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;)
-        for (unsigned i = 0; i < b->setup->workers; i++) {
-            struct slot *slot = &b->slots[i];
-            if (!slot->busy || slot->reaped || slot->group != pid) continue;
-            slot->reaped = true;
-            slot->status = status;
-            slot->ended = now(b);
-        }
+    if (b->unborn == 0) b->n_orphans = 0;
+    for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
+        if (bury(b, pid, status) || b->unborn == 0) continue;
+        struct err err = {0};
+        if (wni_reserve((void **)&b->orphans, &b->orphans_cap, b->n_orphans + 1, sizeof *b->orphans))
+            b->orphans[b->n_orphans++] = (struct orphan){pid, status};
+        else
+            remember(b, wni_fail_memory(&err), &err);
+    }
 }
 
 static void settle_all(struct local *b, bool *more)
@@ -432,7 +482,7 @@ static void on_timer(uv_timer_t *timer)
     reap(b);
     for (unsigned i = 0; i < b->setup->workers; i++) {
         struct slot *slot = &b->slots[i];
-        if (!slot->busy) continue;
+        if (!slot->busy || slot->unborn) continue;
         mind_clock(b, slot);
         if (!slot->reaped && read_slot(b, slot)) more = true;
     }
@@ -504,31 +554,45 @@ static wn_status open_streams(struct local *b, struct slot *slot, double resumed
     return st;
 }
 
-static wn_status launch(struct local *b, struct slot *slot, const struct waiting *w, struct err *err)
+static void release_birth(struct birth *birth)
 {
-    int writers[N_STREAMS] = {-1, -1};
+    for (int i = 0; i < N_STREAMS; i++) {
+        if (birth->writers[i] >= 0) close(birth->writers[i]);
+        birth->writers[i] = -1;
+    }
+    wni_environment_release(&birth->env);
+    wni_arena_release(&birth->arena);
+}
+
+/* All that a start needs, but for the start itself. */
+static wn_status prepare(struct local *b, struct slot *slot, const struct waiting *w, struct err *err)
+{
+    struct birth *birth = &slot->birth;
     struct buf config = {0};
-    struct arena arena = {0};
-    struct environment env = {0};
-    const char *const *argv = NULL;
     bool fresh = false;
     wni_config_write(b->setup->space, w->config, &config);
     wn_status st = config.failed ? wni_fail_memory(err) : meet(b, w, &fresh, err);
     if (!st && fresh) wni_trial_folder_clear(b->folder, w->trial);
     if (!st) st = wni_trial_folder_make(b->folder, w->trial, &config, err);
-    if (!st) st = open_streams(b, slot, w->resumed_from, writers, err);
-    if (!st) st = b->setup->expand(b->setup->context, w->trial, w->config, &arena, &argv, err);
-    if (!st) {
-        set_environment(b, slot, w, &config, &env);
-        st = env.failed ? wni_fail_memory(err)
-                        : wni_spawn(argv, &env, writers[0], writers[1], &slot->group, err);
-    }
-    for (int i = 0; i < N_STREAMS; i++)
-        if (writers[i] >= 0) close(writers[i]);
-    wni_environment_release(&env);
-    wni_arena_release(&arena);
+    if (!st) st = open_streams(b, slot, w->resumed_from, birth->writers, err);
+    if (!st) st = b->setup->expand(b->setup->context, w->trial, w->config, &birth->arena, &birth->argv, err);
+    if (!st) set_environment(b, slot, w, &config, &birth->env);
+    if (!st && birth->env.failed) st = wni_fail_memory(err);
     wni_buf_release(&config);
     return st;
+}
+
+/* In a thread: the C library waits until the new process executes its program, which on a busy machine takes
+ * milliseconds, and others end and report meanwhile. */
+static void give_birth(uv_work_t *work)
+{
+    struct birth *birth = work->data;
+    pid_t pid;
+    birth->status =
+        wni_spawn(birth->argv, &birth->env, birth->writers[0], birth->writers[1], &pid, &birth->err);
+    if (birth->status) return;
+    wni_guard_add(&birth->b->guard, pid);
+    birth->slot->group = pid; /* nobody looks while the slot is unborn */
 }
 
 static void count_refill(struct local *b, size_t i, double time)
@@ -542,21 +606,46 @@ static void count_refill(struct local *b, size_t i, double time)
     b->freed[i] = NAN;
 }
 
+static void after_birth(uv_work_t *work, int cancelled)
+{
+    struct birth *birth = work->data;
+    struct local *b = birth->b;
+    struct slot *slot = birth->slot;
+    bool more = false;
+    (void)cancelled; /* nobody does */
+    slot->unborn = false;
+    b->unborn--;
+    release_birth(birth);
+    if (birth->status) {
+        slot->busy = false;
+        close_streams(slot);
+        if (slot->heard) tell_stillborn(b, slot->trial, &birth->err);
+        return;
+    }
+    slot->started = now(b);
+    count_refill(b, (size_t)(slot - b->slots), slot->started);
+    if (slot->doomed) end_group(b, slot, slot->why);
+    for (size_t i = 0; i < b->n_orphans; i++)
+        if (b->orphans[i].pid == slot->group) bury(b, b->orphans[i].pid, b->orphans[i].status);
+    settle_all(b, &more);
+}
+
 static wn_status run_in(struct local *b, struct slot *slot, const struct waiting *w, struct err *err)
 {
     *slot = (struct slot){.trial = w->trial, .term_at = INFINITY, .kill_at = INFINITY, .heard = true};
+    slot->birth = (struct birth){.b = b, .slot = slot};
+    slot->birth.work.data = &slot->birth;
     for (int i = 0; i < N_STREAMS; i++)
-        slot->streams[i].fd = -1;
-    wn_status st = launch(b, slot, w, err);
+        slot->streams[i].fd = slot->birth.writers[i] = -1;
+    wn_status st = prepare(b, slot, w, err);
     if (st) {
-        for (int i = 0; i < N_STREAMS; i++)
-            close_stream(&slot->streams[i]);
+        release_birth(&slot->birth);
+        close_streams(slot);
         return st;
     }
-    slot->busy = true;
-    slot->started = now(b);
-    wni_guard_add(&b->guard, slot->group);
-    count_refill(b, (size_t)(slot - b->slots), slot->started);
+    slot->busy = slot->unborn = true;
+    b->unborn++;
+    uv_queue_work(&b->loop, &slot->birth.work, give_birth, after_birth); /* fails for a NULL function only */
     return WN_OK;
 }
 
@@ -696,7 +785,7 @@ static void end_everything(struct local *b)
     while (is_busy(b)) {
         uv_run(&b->loop, UV_RUN_ONCE);
         for (unsigned i = 0; i < b->setup->workers && b->interrupts > before; i++)
-            if (b->slots[i].busy) kill(-b->slots[i].group, SIGKILL);
+            if (b->slots[i].busy && !b->slots[i].unborn) kill(-b->slots[i].group, SIGKILL);
     }
     wni_strays_end(b->folder, nobody_lives, NULL);
 }
@@ -727,6 +816,7 @@ static void close_local(void *self)
     free(b->slots);
     free(b->waiting);
     free(b->freed);
+    free(b->orphans);
     free(b->met);
     wni_environment_release(&b->base);
     wni_report_form_release(&b->form);

@@ -2,6 +2,7 @@
  * its parent ends, it becomes our child, since we are a subreaper, and /proc shows whose it is. */
 #include "backend/strays.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -50,21 +51,33 @@ static bool find_trial(pid_t pid, const char *folder, char *scratch, uint32_t *t
     return false;
 }
 
+/* The children of one thread: a process belongs to the thread that started it. */
+static void end_children(const char *list, char *scratch, const char *folder,
+                         bool (*spare)(const void *context, uint32_t trial), const void *context)
+{
+    char *end;
+    for (const char *at = list;; at = end) {
+        long pid = strtol(at, &end, 10);
+        uint32_t trial;
+        if (end == at) return;
+        if (find_trial((pid_t)pid, folder, scratch, &trial) && !spare(context, trial))
+            kill((pid_t)pid, SIGKILL);
+    }
+}
+
 void wni_strays_end(const char *folder, bool (*spare)(const void *context, uint32_t trial),
                     const void *context)
 {
-    char path[64], *at, *end;
     char *children = malloc(CHILDREN_MAX), *scratch = malloc(ENVIRON_MAX);
-    snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
-    if (children && scratch && read_proc(path, children, CHILDREN_MAX) > 0) {
-        for (at = children;; at = end) {
-            long pid = strtol(at, &end, 10);
-            uint32_t trial;
-            if (end == at) break;
-            if (find_trial((pid_t)pid, folder, scratch, &trial) && !spare(context, trial))
-                kill((pid_t)pid, SIGKILL);
-        }
+    DIR *threads = opendir("/proc/self/task");
+    struct dirent *thread;
+    while (children && scratch && threads && (thread = readdir(threads))) {
+        char path[64 + sizeof thread->d_name];
+        snprintf(path, sizeof path, "/proc/self/task/%s/children", thread->d_name);
+        if (read_proc(path, children, CHILDREN_MAX) > 0)
+            end_children(children, scratch, folder, spare, context);
     }
+    if (threads) closedir(threads);
     free(children);
     free(scratch);
 }

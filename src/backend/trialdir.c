@@ -99,16 +99,17 @@ void wni_trial_file_write(const char *folder, uint32_t trial, const char *name, 
 
 static int remove_entry(const char *path, const struct stat *s, int kind, struct FTW *where)
 {
-    (void)s, (void)kind, (void)where;
-    remove(path);
+    (void)s, (void)kind;
+    if (where->level > 0) remove(path);
     return 0;
 }
 
+/* The folder itself stays: most are empty, and a file system that has just lost a thousand entries is slow to
+ * make new ones (ext4 passes over inodes freed within five seconds). */
 void wni_trial_checkpoint_remove(const char *folder, uint32_t trial)
 {
     char path[TRIAL_PATH_MAX];
     wni_trial_path(path, folder, trial, "checkpoint");
-    if (rmdir(path) == 0 || errno != ENOTEMPTY) return; /* empty is the common case */
     nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS); /* links in it are removed, not followed */
 }
 

@@ -32,7 +32,7 @@ wn_status wni_trial_output_open(const char *folder, uint32_t trial, const char *
 /* Replaces a small file of the trial; readers see the old or the new one.  A failure here is not worth more.
  */
 void wni_trial_file_write(const char *folder, uint32_t trial, const char *name, const struct buf *text);
-/* Removes the checkpoint and all in it. */
+/* Removes what is in the checkpoint folder. */
 void wni_trial_checkpoint_remove(const char *folder, uint32_t trial);
 
 /* The last lines of a file from byte `from` on, control characters made harmless; "" when there are none. */

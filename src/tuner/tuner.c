@@ -164,6 +164,10 @@ static wn_status retry(struct tuner *t, struct running *r, const char *detail, s
 static wn_status take_end(struct tuner *t, const struct happening *it, struct err *err)
 {
     struct running *r = find_running(t, it->trial);
+    if (it->hopeless) {
+        wn_status st = end_trial(t, it->trial, it->state, it->detail, err);
+        return st ? st : wni_fail(err, WN_EINVAL, "%s", it->detail);
+    }
     bool again = it->state == WN_FAILED && r->failures < t->setup->retries && !t->result->interrupted &&
                  !t->study->history.trials[it->trial].broken;
     return again ? retry(t, r, it->detail, err) : end_trial(t, it->trial, it->state, it->detail, err);
