@@ -37,9 +37,9 @@ static wn_status open_study(struct study *study, struct space *space, struct err
 static wn_status print(const struct study *study, const struct local_figures *figures, unsigned workers,
                        double seconds, double cpu, const char *format)
 {
-    static const char *const columns[] = {
-        "workers",           "trials",       "complete",       "seconds",
-        "trials_per_second", "core_percent", "refill_ms_mean", "refill_ms_max"};
+    static const char *const columns[] = {"workers",           "trials",       "seconds",
+                                          "trials_per_second", "core_percent", "refill_ms_mean",
+                                          "refill_ms_max"};
     struct table *t = wni_table_new(columns, 7);
     if (!t) return WN_ENOMEM;
     wni_table_number(t, workers);

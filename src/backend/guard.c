@@ -1,18 +1,14 @@
 /* guard.c -- the process that ends what a killed runner left.
  *
- * It is forked without exec from a process that may have threads, so it calls nothing but system calls: its
- * memory was allocated before. */
+ * It is forked without exec from a process that may have threads, so it calls nothing but system calls. */
 #define _GNU_SOURCE
 #include "backend/guard.h"
-
-#include "base/mem.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -22,26 +18,18 @@ enum { CHECKS_PER_SECOND = 20 };
 
 struct watch {
     int pipe;
-    int32_t *groups; /* 0: free */
+    const pid_t *groups;
     size_t n;
     double grace;
 };
 
-static void note(const struct watch *w, int32_t message)
-{
-    int32_t find = message > 0 ? 0 : -message;
-    for (size_t i = 0; i < w->n; i++) {
-        if (w->groups[i] != find) continue;
-        w->groups[i] = message > 0 ? message : 0;
-        return;
-    }
-}
-
 static size_t signal_all(const struct watch *w, int signal)
 {
     size_t alive = 0;
-    for (size_t i = 0; i < w->n; i++)
-        if (w->groups[i] && kill(-w->groups[i], signal) == 0) alive++;
+    for (size_t i = 0; i < w->n; i++) {
+        pid_t group = __atomic_load_n(&w->groups[i], __ATOMIC_ACQUIRE);
+        if (group && kill(-group, signal) == 0) alive++;
+    }
     return alive;
 }
 
@@ -56,12 +44,9 @@ static void end_all(const struct watch *w)
 
 static _Noreturn void stand_guard(const struct watch *w)
 {
-    int32_t message;
-    ssize_t n;
-    do {
-        n = read(w->pipe, &message, sizeof message); /* whole messages: writes this small are atomic */
-        if (n == (ssize_t)sizeof message) note(w, message);
-    } while (n > 0 || (n < 0 && errno == EINTR));
+    char byte;
+    while (read(w->pipe, &byte, 1) < 0 && errno == EINTR) /* nobody writes: it ends with the runner */
+        continue;
     end_all(w);
     _exit(0);
 }
@@ -85,54 +70,41 @@ static void step_aside(struct watch *w)
         close(fd);
 }
 
-wn_status wni_guard_open(struct guard *g, unsigned most, double grace, struct err *err)
+wn_status wni_guard_open(struct guard *g, unsigned slots, double grace, struct err *err)
 {
     int ends[2];
     *g = (struct guard){.pipe = -1};
-    struct watch w = {.groups = wni_new(int32_t, most), .n = most, .grace = grace};
-    if (!w.groups) return wni_fail_memory(err);
+    void *table =
+        mmap(NULL, slots * sizeof *g->groups, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (table == MAP_FAILED) return wni_fail_memory(err);
+    *g = (struct guard){.pipe = -1, .groups = table, .n = slots};
     if (pipe2(ends, O_CLOEXEC) != 0) {
-        free(w.groups);
-        return wni_fail(err, WN_EIO, "cannot make a pipe: %s", strerror(errno));
+        wni_fail(err, WN_EIO, "cannot make a pipe: %s", strerror(errno));
+        wni_guard_close(g);
+        return WN_EIO;
     }
+    g->pipe = ends[1];
     pid_t pid = fork();
     if (pid == 0) {
-        w.pipe = ends[0];
+        struct watch w = {.pipe = ends[0], .groups = g->groups, .n = slots, .grace = grace};
         step_aside(&w);
         stand_guard(&w);
     }
-    int why = errno;
-    free(w.groups);
+    if (pid < 0) wni_fail(err, WN_EIO, "cannot start a process: %s", strerror(errno));
     close(ends[0]);
     if (pid < 0) {
-        close(ends[1]);
-        return wni_fail(err, WN_EIO, "cannot start a process: %s", strerror(why));
+        wni_guard_close(g);
+        return WN_EIO;
     }
-    *g = (struct guard){.pid = pid, .pipe = ends[1]};
+    g->pid = pid;
     return WN_OK;
-}
-
-/* A guard that has gone is no reason to fail a study: it only matters if the runner is killed too. */
-static void tell(const struct guard *g, int32_t message)
-{
-    if (g->pid && write(g->pipe, &message, sizeof message) < 0) return;
-}
-
-void wni_guard_add(const struct guard *g, pid_t group)
-{
-    tell(g, (int32_t)group);
-}
-
-void wni_guard_remove(const struct guard *g, pid_t group)
-{
-    tell(g, -(int32_t)group);
 }
 
 void wni_guard_close(struct guard *g)
 {
-    if (!g->pid) return;
-    close(g->pipe);
-    while (waitpid(g->pid, NULL, 0) < 0 && errno == EINTR)
+    if (g->pipe >= 0) close(g->pipe);
+    while (g->pid && waitpid(g->pid, NULL, 0) < 0 && errno == EINTR)
         continue;
+    if (g->groups) munmap(g->groups, g->n * sizeof *g->groups);
     *g = (struct guard){.pipe = -1};
 }

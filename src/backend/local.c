@@ -66,7 +66,6 @@ struct birth {
     struct arena arena; /* holds argv */
     const char *const *argv;
     struct environment env;
-    int writers[N_STREAMS];
     wn_status status;
     struct err err;
 };
@@ -340,12 +339,14 @@ static void tell_end(struct local *b, struct slot *slot)
 {
     struct hearing hearing = {b, slot};
     struct err err = {0};
-    char tail[TAIL_MAX + 1], path[TRIAL_PATH_MAX];
+    char tail[TAIL_MAX + 1];
     struct buf detail = {0};
     for (int i = 0; i < N_STREAMS; i++)
         remember(b, wni_report_end(&slot->streams[i].parser, take_report, &hearing, &err), &err);
     wn_state state = judge(b, slot, &detail);
-    wni_file_tail(wni_trial_path(path, b->folder, slot->trial, "stderr"), slot->streams[1].from, tail);
+    tail[0] = '\0';
+    if (slot->streams[1].at > slot->streams[1].from)
+        wni_file_tail(slot->streams[1].fd, slot->streams[1].from, tail);
     write_outcome(b, slot, wni_buf_text(&detail), tail);
     if (state != WN_COMPLETE && *tail) wni_buf_printf(&detail, "\nlast lines of stderr:\n%s", tail);
     struct happening it = {.kind = HAPPENED_END, .trial = slot->trial, .state = state};
@@ -413,7 +414,7 @@ static bool settle(struct local *b, struct slot *slot)
         tell_end(b, slot);
     }
     if (group_is_gone(slot)) {
-        wni_guard_remove(&b->guard, slot->group);
+        wni_guard_set(&b->guard, (size_t)(slot - b->slots), 0);
         slot->busy = false;
         b->freed[slot - b->slots] = slot->ended;
     } else if (isinf(slot->kill_at)) { /* left behind by a program that is done */
@@ -540,15 +541,13 @@ static wn_status meet(struct local *b, const struct waiting *w, bool *fresh, str
     return WN_OK;
 }
 
-static wn_status open_streams(struct local *b, struct slot *slot, double resumed_from, int writers[N_STREAMS],
-                              struct err *err)
+static wn_status open_streams(struct local *b, struct slot *slot, double resumed_from, struct err *err)
 {
     wn_status st = WN_OK;
     for (int i = 0; i < N_STREAMS && !st; i++) {
         struct stream *s = &slot->streams[i];
         wni_report_stream_init(&s->parser, &b->form, resumed_from);
-        st = wni_trial_output_open(b->folder, slot->trial, stream_names[i], &writers[i], &s->fd, &s->from,
-                                   err);
+        st = wni_trial_output_open(b->folder, slot->trial, stream_names[i], &s->fd, &s->from, err);
         s->at = s->from;
     }
     return st;
@@ -556,10 +555,6 @@ static wn_status open_streams(struct local *b, struct slot *slot, double resumed
 
 static void release_birth(struct birth *birth)
 {
-    for (int i = 0; i < N_STREAMS; i++) {
-        if (birth->writers[i] >= 0) close(birth->writers[i]);
-        birth->writers[i] = -1;
-    }
     wni_environment_release(&birth->env);
     wni_arena_release(&birth->arena);
 }
@@ -572,9 +567,8 @@ static wn_status prepare(struct local *b, struct slot *slot, const struct waitin
     bool fresh = false;
     wni_config_write(b->setup->space, w->config, &config);
     wn_status st = config.failed ? wni_fail_memory(err) : meet(b, w, &fresh, err);
-    if (!st && fresh) wni_trial_folder_clear(b->folder, w->trial);
-    if (!st) st = wni_trial_folder_make(b->folder, w->trial, &config, err);
-    if (!st) st = open_streams(b, slot, w->resumed_from, birth->writers, err);
+    if (!st) st = wni_trial_folder_make(b->folder, w->trial, fresh, &config, err);
+    if (!st) st = open_streams(b, slot, w->resumed_from, err);
     if (!st) st = b->setup->expand(b->setup->context, w->trial, w->config, &birth->arena, &birth->argv, err);
     if (!st) set_environment(b, slot, w, &config, &birth->env);
     if (!st && birth->env.failed) st = wni_fail_memory(err);
@@ -588,10 +582,10 @@ static void give_birth(uv_work_t *work)
 {
     struct birth *birth = work->data;
     pid_t pid;
-    birth->status =
-        wni_spawn(birth->argv, &birth->env, birth->writers[0], birth->writers[1], &pid, &birth->err);
+    const struct stream *streams = birth->slot->streams;
+    birth->status = wni_spawn(birth->argv, &birth->env, streams[0].fd, streams[1].fd, &pid, &birth->err);
     if (birth->status) return;
-    wni_guard_add(&birth->b->guard, pid);
+    wni_guard_set(&birth->b->guard, (size_t)(birth->slot - birth->b->slots), pid);
     birth->slot->group = pid; /* nobody looks while the slot is unborn */
 }
 
@@ -636,7 +630,7 @@ static wn_status run_in(struct local *b, struct slot *slot, const struct waiting
     slot->birth = (struct birth){.b = b, .slot = slot};
     slot->birth.work.data = &slot->birth;
     for (int i = 0; i < N_STREAMS; i++)
-        slot->streams[i].fd = slot->birth.writers[i] = -1;
+        slot->streams[i].fd = -1;
     wn_status st = prepare(b, slot, w, err);
     if (st) {
         release_birth(&slot->birth);

@@ -4,6 +4,7 @@
 
 #include "base/utf8.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -64,25 +65,37 @@ static bool write_file(const char *path, const struct buf *text)
     return close(fd) == 0 && fine;
 }
 
-wn_status wni_trial_folder_make(const char *folder, uint32_t trial, const struct buf *config, struct err *err)
+/* What an earlier study left in a folder of this name. */
+static void clear_folder(const char *folder, uint32_t trial)
+{
+    static const char *const names[] = {"stdout", "stderr", "outcome.json"};
+    char path[TRIAL_PATH_MAX];
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        unlink(wni_trial_path(path, folder, trial, names[i]));
+    wni_trial_checkpoint_remove(folder, trial);
+}
+
+wn_status wni_trial_folder_make(const char *folder, uint32_t trial, bool fresh, const struct buf *config,
+                                struct err *err)
 {
     char path[TRIAL_PATH_MAX];
-    if (!make_one(wni_trial_path(path, folder, trial, "")) ||
-        !make_one(wni_trial_path(path, folder, trial, "checkpoint")))
+    bool made = mkdir(wni_trial_path(path, folder, trial, ""), 0777) == 0;
+    if (!made && !make_one(path)) return fail_io(err, "make folder", path);
+    if (!made && fresh) clear_folder(folder, trial);
+    if (!make_one(wni_trial_path(path, folder, trial, "checkpoint")))
         return fail_io(err, "make folder", path);
     if (!write_file(wni_trial_path(path, folder, trial, "config.json"), config))
         return fail_io(err, "write", path);
     return WN_OK;
 }
 
-wn_status wni_trial_output_open(const char *folder, uint32_t trial, const char *name, int *writer,
-                                int *reader, uint64_t *from, struct err *err)
+wn_status wni_trial_output_open(const char *folder, uint32_t trial, const char *name, int *fd, uint64_t *from,
+                                struct err *err)
 {
     char path[TRIAL_PATH_MAX];
     wni_trial_path(path, folder, trial, name);
-    *writer = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-    *reader = *writer < 0 ? -1 : open(path, O_RDONLY | O_CLOEXEC);
-    off_t end = *reader < 0 ? -1 : lseek(*reader, 0, SEEK_END);
+    *fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    off_t end = *fd < 0 ? -1 : lseek(*fd, 0, SEEK_END);
     if (end < 0) return fail_io(err, "open", path);
     *from = (uint64_t)end;
     return WN_OK;
@@ -104,23 +117,25 @@ static int remove_entry(const char *path, const struct stat *s, int kind, struct
     return 0;
 }
 
+static bool is_empty(const char *path)
+{
+    DIR *listing = opendir(path);
+    const struct dirent *entry;
+    int n = 0;
+    while (listing && n < 3 && (entry = readdir(listing)))
+        n++;
+    if (listing) closedir(listing);
+    return n < 3; /* . and .. */
+}
+
 /* The folder itself stays: most are empty, and a file system that has just lost a thousand entries is slow to
  * make new ones (ext4 passes over inodes freed within five seconds). */
 void wni_trial_checkpoint_remove(const char *folder, uint32_t trial)
 {
     char path[TRIAL_PATH_MAX];
     wni_trial_path(path, folder, trial, "checkpoint");
+    if (is_empty(path)) return;
     nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS); /* links in it are removed, not followed */
-}
-
-void wni_trial_folder_clear(const char *folder, uint32_t trial)
-{
-    static const char *const names[] = {"stdout", "stderr", "outcome.json"};
-    char path[TRIAL_PATH_MAX];
-    if (!is_folder(wni_trial_path(path, folder, trial, ""))) return;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        unlink(wni_trial_path(path, folder, trial, names[i]));
-    wni_trial_checkpoint_remove(folder, trial);
 }
 
 /* Where the last `lines` lines of a text begin. */
@@ -150,15 +165,14 @@ static void tidy_lines(const char *text, char *out)
     out[used] = '\0';
 }
 
-void wni_file_tail(const char *path, uint64_t from, char out[TAIL_MAX + 1])
+void wni_file_tail(int fd, uint64_t from, char out[TAIL_MAX + 1])
 {
     enum { LINES = 10 };
     char text[TAIL_MAX + 1];
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    off_t size = fd < 0 ? 0 : lseek(fd, 0, SEEK_END);
+    struct stat s;
+    off_t size = fstat(fd, &s) == 0 ? s.st_size : 0;
     off_t start = size - TAIL_MAX > (off_t)from ? size - TAIL_MAX : (off_t)from;
     ssize_t n = size > start ? pread(fd, text, TAIL_MAX, start) : 0;
-    if (fd >= 0) close(fd);
     if (n < 0) n = 0;
     for (ssize_t i = 0; i < n; i++)
         if (text[i] == '\0') text[i] = '?';
