@@ -567,11 +567,12 @@ static wn_status prepare(struct local *b, struct slot *slot, const struct waitin
     bool fresh = false;
     wni_config_write(b->setup->space, w->config, &config);
     wn_status st = config.failed ? wni_fail_memory(err) : meet(b, w, &fresh, err);
-    if (!st) st = wni_trial_folder_make(b->folder, w->trial, fresh, &config, err);
-    if (!st) st = open_streams(b, slot, w->resumed_from, err);
     if (!st) st = b->setup->expand(b->setup->context, w->trial, w->config, &birth->arena, &birth->argv, err);
     if (!st) set_environment(b, slot, w, &config, &birth->env);
-    if (!st && birth->env.failed) st = wni_fail_memory(err);
+    wni_buf_putc(&config, '\n'); /* from here on it is a file */
+    if (!st && (birth->env.failed || config.failed)) st = wni_fail_memory(err);
+    if (!st) st = wni_trial_folder_make(b->folder, w->trial, fresh, &config, err);
+    if (!st) st = open_streams(b, slot, w->resumed_from, err);
     wni_buf_release(&config);
     return st;
 }
@@ -781,7 +782,10 @@ static void end_everything(struct local *b)
         for (unsigned i = 0; i < b->setup->workers && b->interrupts > before; i++)
             if (b->slots[i].busy && !b->slots[i].unborn) kill(-b->slots[i].group, SIGKILL);
     }
-    wni_strays_end(b->folder, nobody_lives, NULL);
+    for (int i = 0; i < 100 && wni_strays_end(b->folder, nobody_lives, NULL) > 0; i++) {
+        usleep(1000); /* they have to die first */
+        reap(b);
+    }
 }
 
 static void close_handle(uv_handle_t *handle, void *unused)

@@ -51,33 +51,45 @@ static bool find_trial(pid_t pid, const char *folder, char *scratch, uint32_t *t
     return false;
 }
 
-/* The children of one thread: a process belongs to the thread that started it. */
-static void end_children(const char *list, char *scratch, const char *folder,
-                         bool (*spare)(const void *context, uint32_t trial), const void *context)
+/* With all of the group it has made for itself. */
+static void end_process(pid_t pid)
+{
+    pid_t group = getpgid(pid);
+    kill(group > 1 && group != getpgrp() ? -group : pid, SIGKILL);
+}
+
+/* The children of one thread: a process belongs to the thread that started it.  Returns how many were ended.
+ */
+static size_t end_children(const char *list, char *scratch, const char *folder,
+                           bool (*spare)(const void *context, uint32_t trial), const void *context)
 {
     char *end;
+    size_t n = 0;
     for (const char *at = list;; at = end) {
         long pid = strtol(at, &end, 10);
         uint32_t trial;
-        if (end == at) return;
-        if (find_trial((pid_t)pid, folder, scratch, &trial) && !spare(context, trial))
-            kill((pid_t)pid, SIGKILL);
+        if (end == at) return n;
+        if (!find_trial((pid_t)pid, folder, scratch, &trial) || spare(context, trial)) continue;
+        end_process((pid_t)pid);
+        n++;
     }
 }
 
-void wni_strays_end(const char *folder, bool (*spare)(const void *context, uint32_t trial),
-                    const void *context)
+size_t wni_strays_end(const char *folder, bool (*spare)(const void *context, uint32_t trial),
+                      const void *context)
 {
     char *children = malloc(CHILDREN_MAX), *scratch = malloc(ENVIRON_MAX);
     DIR *threads = opendir("/proc/self/task");
     struct dirent *thread;
+    size_t n = 0;
     while (children && scratch && threads && (thread = readdir(threads))) {
         char path[64 + sizeof thread->d_name];
         snprintf(path, sizeof path, "/proc/self/task/%s/children", thread->d_name);
         if (read_proc(path, children, CHILDREN_MAX) > 0)
-            end_children(children, scratch, folder, spare, context);
+            n += end_children(children, scratch, folder, spare, context);
     }
     if (threads) closedir(threads);
     free(children);
     free(scratch);
+    return n;
 }

@@ -3,6 +3,7 @@
 #define WNI_BACKEND_STRAYS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -11,8 +12,9 @@ void wni_strays_adopt(bool on);
 
 /* Ends (SIGKILL) every child of this process that belongs to a trial below `folder`, unless spare() says that
  * the trial is still alive.  Children are told by the environment they were born with.  Linux only;
- * elsewhere, and for processes that hide their environment, nothing happens. */
-void wni_strays_end(const char *folder, bool (*spare)(const void *context, uint32_t trial),
-                    const void *context);
+ * elsewhere, and for processes that hide their environment, nothing happens.  Returns how many were ended:
+ * their own children are ours now, so that another look may be worth it. */
+size_t wni_strays_end(const char *folder, bool (*spare)(const void *context, uint32_t trial),
+                      const void *context);
 
 #endif
