@@ -306,7 +306,10 @@ int wni_study_from_args(const struct args *args, struct studyfile *study)
         if (st == WN_EINVAL) print_problems(&problems);
         if (st == WN_EINVAL) code = EXIT_USAGE;
     }
-    if (st && code == EXIT_DONE) code = wni_complain(&err, st);
+    if (st && code == EXIT_DONE) {
+        code = wni_complain(&err, st);
+        if (st != WN_ENOMEM) code = EXIT_USAGE; /* a file that cannot be read is a mistake of the same kind */
+    }
     wni_problems_release(&problems);
     wni_document_release(&doc);
     return code;

@@ -281,15 +281,20 @@ static bool take_group(const char *line, const regmatch_t *group, double *out)
     return group->rm_so >= 0 && parse_number(line + group->rm_so, (size_t)(group->rm_eo - group->rm_so), out);
 }
 
+/* The C library wants a terminated text, and lines are pieces of a larger one. */
 static void scan_pattern(const struct report_stream *s, const char *line, size_t n, struct found *out)
 {
     const struct report_form *form = s->form;
-    regmatch_t groups[3] = {{.rm_so = 0, .rm_eo = (regoff_t)n}};
-    if (n > REPORT_PATTERN_MAX || regexec(&form->pattern, line, 3, groups, REG_STARTEND)) return;
+    char copy[REPORT_PATTERN_MAX + 1];
+    regmatch_t groups[3];
+    if (n > REPORT_PATTERN_MAX) return;
+    memcpy(copy, line, n);
+    copy[n] = '\0';
+    if (regexec(&form->pattern, copy, 3, groups, 0)) return;
     size_t last = form->n_groups;
-    out->has_value = take_group(line, &groups[last], &out->value);
+    out->has_value = take_group(copy, &groups[last], &out->value);
     if (last == 2) {
-        out->has_resource = take_group(line, &groups[1], &out->resource);
+        out->has_resource = take_group(copy, &groups[1], &out->resource);
     } else {
         out->has_resource = true;
         out->resource = s->counted + 1;
