@@ -39,6 +39,7 @@ enum {
     CHUNK = 1 << 16,    /* bytes read from a stream before others get their turn */
     STRAYS_SECONDS = 1, /* between looks for processes that left their group */
     N_STREAMS = 2,      /* stdout, stderr */
+    ORPHANS = 256,      /* ends of processes we know nothing of, remembered */
 };
 
 static const char *const stream_names[N_STREAMS] = {"stdout", "stderr"};
@@ -121,8 +122,8 @@ struct local {
     struct slot *slots;
     struct waiting *waiting;
     size_t n_waiting;
-    unsigned unborn; /* slots */
-    struct orphan *orphans;
+    unsigned unborn;        /* slots */
+    struct orphan *orphans; /* a ring */
     size_t n_orphans, orphans_cap;
     struct queued *queue;
     size_t head, n_queue, queue_cap;
@@ -350,10 +351,13 @@ static void tell_end(struct local *b, struct slot *slot)
     write_outcome(b, slot, wni_buf_text(&detail), tail);
     if (state != WN_COMPLETE && *tail) wni_buf_printf(&detail, "\nlast lines of stderr:\n%s", tail);
     struct happening it = {.kind = HAPPENED_END, .trial = slot->trial, .state = state};
-    if (slot->heard)
-        remember(b, detail.failed ? wni_fail_memory(&err) : push(b, &it, detail.data, &err), &err);
-    else
-        wni_buf_release(&detail);
+    if (slot->heard && !detail.failed) {
+        remember(b, push(b, &it, detail.data, &err), &err);
+        detail = (struct buf){0}; /* the queue has it */
+    } else if (slot->heard) {
+        remember(b, wni_fail_memory(&err), &err);
+    }
+    wni_buf_release(&detail);
     slot->heard = false;
     slot->drained = true;
     close_streams(slot);
@@ -437,19 +441,26 @@ static bool bury(struct local *b, pid_t pid, int status)
 }
 
 /* Takes the ends of all children: of trials, of orphans we adopted, of the guard.  A process may end before
- * the thread that started it has told us its number. */
+ * the thread that started it has told us its number: such ends are kept for after_birth(). */
 static void reap(struct local *b)
 {
     int status;
     if (b->unborn == 0) b->n_orphans = 0;
-    for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
-        if (bury(b, pid, status) || b->unborn == 0) continue;
-        struct err err = {0};
-        if (wni_reserve((void **)&b->orphans, &b->orphans_cap, b->n_orphans + 1, sizeof *b->orphans))
-            b->orphans[b->n_orphans++] = (struct orphan){pid, status};
-        else
-            remember(b, wni_fail_memory(&err), &err);
-    }
+    for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;)
+        if (!bury(b, pid, status)) b->orphans[b->n_orphans++ % b->orphans_cap] = (struct orphan){pid, status};
+}
+
+/* The end of a process that came before its number. */
+static void bury_orphan(struct local *b, const struct slot *slot)
+{
+    size_t n = b->n_orphans < b->orphans_cap ? b->n_orphans : b->orphans_cap;
+    for (size_t i = 0; i < n; i++)
+        if (b->orphans[i].pid == slot->group) {
+            bury(b, slot->group, b->orphans[i].status);
+            return;
+        }
+    /* Pushed out of the ring by hundreds of others: that it ended is all that is known. */
+    if (kill(slot->group, 0) != 0 && errno == ESRCH) bury(b, slot->group, W_EXITCODE(255, 0));
 }
 
 static void settle_all(struct local *b, bool *more)
@@ -620,8 +631,7 @@ static void after_birth(uv_work_t *work, int cancelled)
     slot->started = now(b);
     count_refill(b, (size_t)(slot - b->slots), slot->started);
     if (slot->doomed) end_group(b, slot, slot->why);
-    for (size_t i = 0; i < b->n_orphans; i++)
-        if (b->orphans[i].pid == slot->group) bury(b, b->orphans[i].pid, b->orphans[i].status);
+    bury_orphan(b, slot);
     settle_all(b, &more);
 }
 
@@ -882,7 +892,9 @@ static wn_status open_parts(struct local *b, struct err *err)
     b->waiting = wni_new(struct waiting, s->workers);
     b->freed = wni_new(double, s->workers);
     b->chunk = malloc(CHUNK);
-    if (!b->slots || !b->waiting || !b->freed || !b->chunk) return wni_fail_memory(err);
+    b->orphans_cap = s->workers + ORPHANS;
+    b->orphans = wni_new(struct orphan, b->orphans_cap);
+    if (!b->slots || !b->waiting || !b->freed || !b->chunk || !b->orphans) return wni_fail_memory(err);
     for (unsigned i = 0; i < s->workers; i++)
         b->freed[i] = NAN;
     wn_status st = wni_folder_make(s->folder, b->folder, err);
