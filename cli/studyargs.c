@@ -50,8 +50,8 @@ static void append(struct builder *b, struct node *to, struct node *key, struct 
         b->failed = true;
         return;
     }
-    if (to->n) memcpy(items, to->items, to->n * sizeof(struct node *));
-    if (to->n && to->keys) memcpy(keys, to->keys, to->n * sizeof(struct node *));
+    if (to->items) memcpy(items, to->items, to->n * sizeof(struct node *));
+    if (to->keys) memcpy(keys, to->keys, to->n * sizeof(struct node *));
     items[to->n] = value;
     keys[to->n] = key;
     to->items = items;

@@ -42,10 +42,8 @@ static bool find_trial(pid_t pid, const char *folder, char *scratch, uint32_t *t
     for (const char *at = scratch; at < scratch + n; at += strlen(at) + 1) {
         if (strncmp(at, VARIABLE, sizeof VARIABLE - 1) != 0) continue;
         const char *value = at + sizeof VARIABLE - 1;
-        unsigned number;
-        if (strncmp(value, folder, length) != 0 || sscanf(value + length, "/trial-%u", &number) != 1)
-            return false;
-        *trial = number;
+        if (strncmp(value, folder, length) != 0 || strncmp(value + length, "/trial-", 7) != 0) return false;
+        *trial = (uint32_t)strtoul(value + length + 7, NULL, 10);
         return true;
     }
     return false;

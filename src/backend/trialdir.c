@@ -45,8 +45,9 @@ wn_status wni_folder_make(const char *folder, char absolute[TRIAL_PATH_MAX], str
     if (!make_one(path)) return fail_io(err, "make folder", path);
     char *full = realpath(path, NULL);
     if (!full) return fail_io(err, "find folder", path);
-    bool fits = strlen(full) < TRIAL_PATH_MAX - 64;
-    if (fits) strcpy(absolute, full);
+    size_t n = strlen(full);
+    bool fits = n < TRIAL_PATH_MAX - 64;
+    if (fits) memcpy(absolute, full, n + 1);
     free(full);
     return fits ? WN_OK : wni_fail(err, WN_EINVAL, "folder '%s': the full name is too long", path);
 }
@@ -120,9 +121,8 @@ static int remove_entry(const char *path, const struct stat *s, int kind, struct
 static bool is_empty(const char *path)
 {
     DIR *listing = opendir(path);
-    const struct dirent *entry;
     int n = 0;
-    while (listing && n < 3 && (entry = readdir(listing)))
+    while (listing && n < 3 && readdir(listing))
         n++;
     if (listing) closedir(listing);
     return n < 3; /* . and .. */
