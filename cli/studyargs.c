@@ -290,7 +290,9 @@ static wn_status make_document(const struct args *args, struct document *doc, st
         st = wni_document_load(doc, args->words[0], err);
     }
     if (!st && doc->root && doc->root->kind == NODE_MAP) override_all(&b, doc->root, args);
-    return !st && b.failed ? wni_fail_memory(err) : st;
+    if (!b.failed) return st;
+    doc->root = NULL; /* it may be nowhere */
+    return wni_fail_memory(err);
 }
 
 int wni_study_from_args(const struct args *args, struct studyfile *study)
