@@ -11,7 +11,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-enum { RUNNING_SHOWN = 12 };
+enum { RUNNING_SHOWN = 12, WRAPPED_MAX = 4 };
 static const double REDRAW_SECONDS = 0.2;
 
 /* ---- parts of lines ---- */
@@ -107,6 +107,23 @@ static void put_line(struct live *l, struct buf *screen, struct buf *line)
     l->lines++;
 }
 
+/* Words over as many lines as they need, up to a few. */
+static void put_wrapped(struct live *l, struct buf *screen, struct buf *line, const char *text)
+{
+    size_t room = (size_t)screen_width() - 1;
+    for (int lines = 0; *text && lines < WRAPPED_MAX; lines++) {
+        wni_buf_puts(line, "   ");
+        while (*text) {
+            size_t n = strcspn(text, " ");
+            if (line->len > 3 && line->len + 1 + n > room) break;
+            wni_buf_putc(line, ' ');
+            wni_buf_add(line, text, n);
+            text += n + strspn(text + n, " ");
+        }
+        put_line(l, screen, line);
+    }
+}
+
 static void put_head(struct live *l, const struct study *study, struct buf *screen, struct buf *line)
 {
     double seconds = wni_clock_seconds() - l->began, share = share_done(l, study, seconds);
@@ -130,12 +147,12 @@ static void put_best(struct live *l, const struct study *study, struct buf *scre
     wni_buf_printf(line, "best %s %.6g", l->file->metric.name, study->sign * h->best_value);
     if (l->file->resource.name)
         wni_buf_printf(line, " at %s %.15g", l->file->resource.name, h->resources[h->best_report]);
-    wni_buf_printf(line, ", trial %u: ", h->best_trial);
+    wni_buf_printf(line, ", trial %u:", h->best_trial);
+    put_line(l, screen, line);
     struct buf config = {0};
     wni_live_config(&study->space, wni_history_config(h, h->best_trial), &config);
-    wni_buf_puts(line, wni_buf_text(&config));
+    put_wrapped(l, screen, line, wni_buf_text(&config));
     wni_buf_release(&config);
-    put_line(l, screen, line);
 }
 
 static void put_running(struct live *l, const struct study *study, struct buf *screen, struct buf *line)
