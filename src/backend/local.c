@@ -114,6 +114,7 @@ struct local {
     struct guard guard;
     uv_loop_t loop;
     uv_timer_t timer;
+    uv_work_t nothing;
     uv_signal_t signals[4];
     size_t n_signals;
     bool loop_open, closing;
@@ -858,12 +859,35 @@ static void set_base_environment(struct local *b)
     wni_environment_set(e, "WINNOW_RESOURCE_MAX", "%.15g", s->max_resource);
 }
 
+static void do_nothing(uv_work_t *work)
+{
+    (void)work;
+}
+
+static void after_nothing(uv_work_t *work, int cancelled)
+{
+    (void)work, (void)cancelled;
+}
+
+/* A start waits for the processor more than it uses it: on a busy machine four threads, libuv's default,
+ * would start a few hundred processes a second.  libuv looks at the variable when the pool is first used,
+ * which is here. */
+static void widen_pool(struct local *b)
+{
+    static const char name[] = "UV_THREADPOOL_SIZE";
+    bool set = getenv(name) != NULL;
+    if (!set) setenv(name, "16", 1);
+    uv_queue_work(&b->loop, &b->nothing, do_nothing, after_nothing);
+    if (!set) unsetenv(name);
+}
+
 static int open_loop(struct local *b)
 {
     static const int wanted[] = {SIGCHLD, SIGINT, SIGTERM, SIGHUP};
     int failed = uv_loop_init(&b->loop);
     if (failed) return failed;
     b->loop_open = true;
+    widen_pool(b);
     uv_timer_init(&b->loop, &b->timer);
     b->timer.data = b;
     uv_timer_start(&b->timer, on_timer, POLL_MS, 0);
