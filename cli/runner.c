@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 static const char DEFAULT_STORE[] = "memory:";
-static const double TICK_SECONDS = 0.1;
+static const double TICK_SECONDS = 0.1, LEASE_SECONDS = 60;
 
 wn_status wni_run_options(const struct args *args, struct run_options *out, struct err *err)
 {
@@ -56,7 +56,11 @@ static wn_status open_study(struct study *study, const struct studyfile *file, s
                                                 .seed = (uint64_t)file->seed,
                                                 .goal = file->metric.goal,
                                                 .min_resource = has_resource ? file->resource.min : 0,
-                                                .max_resource = has_resource ? file->resource.max : 0},
+                                                .max_resource = has_resource ? file->resource.max : 0,
+                                                .lease = LEASE_SECONDS,
+                                                .method = file->method,
+                                                .metric = file->metric.name,
+                                                .resource = file->resource.name},
                           &store, err);
 }
 

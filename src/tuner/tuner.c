@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { LEASE_PARTS = 20 }; /* signs of life in a lease */
+
 struct running {
     uint32_t trial;
     unsigned failures; /* runs of it that failed, since it was handed out */
@@ -21,7 +23,7 @@ struct tuner {
     unsigned n_running;
     unsigned failed_in_row; /* trials that failed and never reported */
     uint32_t best;          /* whose checkpoint is kept */
-    double duty;            /* when it was last called */
+    double duty, synced;    /* when they were last done */
     bool closed;            /* no more trials will be asked */
     bool waiting;           /* the study has nothing until someone reports */
     bool urgent;            /* end now */
@@ -93,7 +95,7 @@ static wn_status timed_ask(struct tuner *t, struct handout *out, struct err *err
 static wn_status fail_start(struct tuner *t, uint32_t trial, wn_status st, const struct err *why)
 {
     struct err ignored;
-    wni_study_finish(t->study, trial, WN_FAILED, now(t), &ignored);
+    wni_study_finish_as(t->study, trial, WN_FAILED, why ? why->text : NULL, now(t), &ignored);
     WATCH(t, on_end, trial, WN_FAILED, why ? why->text : NULL);
     return st;
 }
@@ -142,7 +144,7 @@ static wn_status end_trial(struct tuner *t, uint32_t trial, wn_state state, cons
                            struct err *err)
 {
     take_out(t, find_running(t, trial));
-    wn_status st = wni_study_finish(t->study, trial, state, now(t), err);
+    wn_status st = wni_study_finish_as(t->study, trial, state, detail, now(t), err);
     if (st) return st;
     state = t->study->history.trials[trial].state;
     WATCH(t, on_end, trial, state, detail);
@@ -220,12 +222,27 @@ static wn_status drop_ended(struct tuner *t, struct err *err)
     return WN_OK;
 }
 
+/* Signs of life, well within the lease, for trials that have long epochs; then what others did. */
+static wn_status mind_leases(struct tuner *t, struct err *err)
+{
+    double time = now(t);
+    wn_status st = WN_OK;
+    if (t->study->lease <= 0 || time - t->synced < t->study->lease / LEASE_PARTS) return WN_OK;
+    t->synced = time;
+    for (unsigned i = 0; i < t->n_running && !st; i++) {
+        st = wni_study_heartbeat(t->study, t->running[i].trial, err);
+        if (st == WN_ESTATE) st = WN_OK; /* ended by somebody else: drop_ended() finds it */
+    }
+    return st ? st : wni_study_sync(t->study, time, err);
+}
+
 static wn_status do_duty(struct tuner *t, struct err *err)
 {
     const struct tuner_watcher *w = &t->setup->watcher;
     if (!w->on_duty || now(t) - t->duty < t->setup->duty_seconds) return WN_OK;
     t->duty = now(t);
-    wn_status st = w->on_duty(w->context, t->study, err);
+    wn_status st = mind_leases(t, err);
+    if (!st) st = w->on_duty(w->context, t->study, err);
     return st ? st : drop_ended(t, err);
 }
 
@@ -294,14 +311,15 @@ static wn_status loop(struct tuner *t, struct err *err)
 /* Stops what still runs.  A failure of the run itself comes first: here we do what can be done. */
 static wn_status settle(struct tuner *t, wn_status failed, struct err *err)
 {
+    static const char why[] = "the run ended before it did";
     struct err own = {0};
     wn_status first = failed;
     while (t->n_running > 0) {
         uint32_t trial = t->running[0].trial;
         wn_status st = t->backend->ops->stop(t->backend->self, trial, false, &own);
-        wn_status finished = wni_study_finish(t->study, trial, WN_CANCELLED, now(t), &own);
+        wn_status finished = wni_study_finish_as(t->study, trial, WN_CANCELLED, why, now(t), &own);
         take_out(t, &t->running[0]);
-        if (!finished) WATCH(t, on_end, trial, WN_CANCELLED, "the run ended before it did");
+        if (!finished) WATCH(t, on_end, trial, WN_CANCELLED, why);
         if (!first && (st || finished)) {
             first = st ? st : finished;
             *err = own;
