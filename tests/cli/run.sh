@@ -196,6 +196,17 @@ for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
 done
 is 'its trials end soon after' "$gone" yes
 
+# ---- a store ----
+
+run run study.yaml --quiet --store sqlite:///runs.db --trials 4
+is 'a study in a file' "$code" 0
+run run study.yaml --quiet --store sqlite:///runs.db --trials 7
+says 'goes on where it was' stdout '^7 trials '
+run run study.yaml --quiet --store sqlite:///runs.db --trials 7 --seed 99
+is 'but only as the same study' "$code" 2
+run run study.yaml --quiet --store sqlite:///no/such/folder/runs.db
+truth 'a store that cannot be opened' [ "$code" != 0 ]
+
 # ---- init ----
 
 run init fresh.yaml
