@@ -39,8 +39,7 @@ static wn_status run_study(const struct sim_run *run, struct study *study, struc
     struct tuner_setup tuner = {.workers = run->workers,
                                 .limits = run->limits,
                                 .charge = run->charge,
-                                .on_report = run->on_report,
-                                .context = run->context};
+                                .watcher = {.on_report = run->on_report, .context = run->context}};
     struct tuner_result result;
     st = wni_tuner_run(study, &backend, &tuner, &result, err);
     backend.ops->close(backend.self);

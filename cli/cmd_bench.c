@@ -7,6 +7,7 @@
 #include "base/number.h"
 #include "bench/latency.h"
 #include "cli/bench.h"
+#include "cli/bench_runner.h"
 #include "core/history.h"
 
 #include <math.h>
@@ -288,8 +289,9 @@ static const struct {
     const char *name;
     wn_status (*run)(const struct args *args, struct err *err);
 } measurements[] = {
-    {"history", bench_history}, {"latency", bench_latency},           {"memory", bench_memory},
-    {"fit", bench_fit},         {"observations", bench_observations}, {"store", wni_bench_store}};
+    {"history", bench_history},  {"latency", bench_latency},           {"memory", bench_memory},
+    {"fit", bench_fit},          {"observations", bench_observations}, {"store", wni_bench_store},
+    {"runner", wni_bench_runner}};
 
 static int complain_unknown(const char *name)
 {
@@ -324,9 +326,11 @@ static int run(struct args *args)
 static const struct cli_option options[] = {
     {.name = "trials",
      .value = "N",
-     .help = "history, store: how many trials; default: 1000000, for a store 100000"},
+     .help = "history, store, runner: how many trials; default: 1000000, for a store 100000, for the runner "
+             "2000"},
     {.name = "reports", .value = "K", .fallback = "10", .help = "history, store: reports of each trial"},
     {.name = "store", .value = "URL", .help = "store: where; default: a temporary SQLite file"},
+    {.name = "workers", .value = "N", .fallback = "64", .help = "runner: trials at a time"},
     {.name = "methods", .value = "M,...", .help = "latency, memory: which methods; default: all"},
     {.name = "n",
      .value = "N,...",
@@ -353,7 +357,7 @@ static const struct cli_option options[] = {
 const struct cli_command wni_cmd_bench = {
     .name = "bench",
     .summary = "compare methods on tasks; measure the program itself",
-    .words = "run SPEC | report DIR | history | latency | memory | fit | observations | store",
+    .words = "run SPEC | report DIR | history | latency | memory | fit | observations | store | runner",
     .min_words = 1,
     .max_words = 2,
     .about =
@@ -387,13 +391,17 @@ const struct cli_command wni_cmd_bench = {
         "to "
         "open the study again and to list its first ten trials. cpu_seconds are those of the seconds that "
         "are "
-        "processor time. An interrupted study of that name (bench) is gone on with.",
+        "processor time. An interrupted study of that name (bench) is gone on with.\n\n"
+        "runner: runs real processes that sleep 50 ms; shows the share of one core that the runner itself "
+        "uses and how "
+        "long a worker is without a process.",
     .options = options,
     .examples = "winnow bench run levels.yaml --out levels   # then: winnow bench report levels\n"
                 "winnow bench history\n"
                 "winnow bench latency --methods cqr,rea --n 64,1000\n"
                 "winnow bench fit --space lcbench --format csv\n"
                 "winnow bench observations --space fcnet --n 1000 --format csv\n"
-                "winnow bench store --trials 20000 --store sqlite:///try.db?sync=full",
+                "winnow bench store --trials 20000 --store sqlite:///try.db?sync=full\n"
+                "winnow bench runner --workers 64",
     .run = run,
 };

@@ -11,8 +11,10 @@
 #include <stdint.h>
 
 enum happening_kind {
-    HAPPENED_REPORT, /* a trial reported `value` at `resource` */
-    HAPPENED_END,    /* a trial ended by itself, in `state` */
+    HAPPENED_REPORT,    /* a trial reported `value` at `resource` */
+    HAPPENED_END,       /* a trial ended by itself, in `state` */
+    HAPPENED_TICK,      /* nothing, for a while: time for other duties */
+    HAPPENED_INTERRUPT, /* someone wants the run to end */
 };
 
 struct happening {
@@ -20,19 +22,30 @@ struct happening {
     uint32_t trial;
     double resource, value; /* REPORT; the value as the user sees it */
     wn_state state;         /* END */
+    const char *detail;     /* END: why, for people, maybe several lines; "" or NULL: nothing to add.  Valid
+                               until the next call */
+    bool hopeless;          /* END: it could not even be started, nor could another */
+    bool urgent;            /* INTERRUPT: now, not when the running trials have ended */
     double time;            /* when it happened, seconds since the backend was opened */
 };
 
 struct backend_ops {
     const char *name;
-    /* Runs a trial on a free worker.  `resumed_from` is the resource it reached before it was paused, 0 for a
-     * new one. */
+    bool ticks; /* next() may be waited for with nothing running: it gives HAPPENED_TICK */
+    /* Runs a trial on a free worker.  `resumed_from` is the resource it reached before it was paused or
+     * failed, 0 for a new one. */
     wn_status (*start)(void *self, uint32_t trial, const double *config, double resumed_from,
                        struct err *err);
     /* Ends a running trial; nothing more is heard of it.  With `keep`, its checkpoint is kept for a resume.
      */
     wn_status (*stop)(void *self, uint32_t trial, bool keep, struct err *err);
-    /* Waits for the next happening.  WN_EXHAUSTED when nothing is running. */
+    /* A running trial has reported the largest resource: it may end by itself in its own time, or be made to;
+     * nothing more is heard of it.  NULL: the same as stop(). */
+    wn_status (*complete)(void *self, uint32_t trial, struct err *err);
+    /* A trial that does not run will not be resumed: what was kept for that can go.  NULL: nothing is kept.
+     */
+    void (*discard)(void *self, uint32_t trial);
+    /* Waits for the next happening.  WN_EXHAUSTED when nothing is running and nothing else will happen. */
     wn_status (*next)(void *self, struct happening *out, struct err *err);
     double (*now)(const void *self);
     /* The tuner spent real seconds deciding; only a simulator that charges them listens.  NULL: not

@@ -15,19 +15,41 @@ struct tuner_limits { /* 0: no limit */
     double seconds;   /* of the backend's clock */
 };
 
+/* What is kept of a trial that will not run again. */
+enum keep_checkpoints { KEEP_BEST, KEEP_ALL, KEEP_NONE };
+
+/* Who wants to know; each may be NULL.  `study` is as it is after what happened. */
+struct tuner_watcher {
+    void *context;
+    void (*on_start)(void *context, const struct study *study, uint32_t trial, double resumed_from);
+    void (*on_report)(void *context, const struct study *study, const struct happening *report);
+    /* `state` is what was recorded; `detail` may be NULL. */
+    void (*on_end)(void *context, const struct study *study, uint32_t trial, wn_state state,
+                   const char *detail);
+    void (*on_retry)(void *context, const struct study *study, uint32_t trial, const char *detail);
+    void (*on_interrupt)(void *context, const struct study *study, bool urgent, unsigned running);
+    /* About every `duty_seconds`, whatever else happens: heartbeats, what others did, a progress display. */
+    wn_status (*on_duty)(void *context, struct study *study, struct err *err);
+};
+
 struct tuner_setup {
     unsigned workers;
     struct tuner_limits limits;
+    struct tuner_watcher watcher;
+    double duty_seconds;
+    unsigned retries; /* how often a trial that ended as FAILED is started again before that is recorded */
+    unsigned give_up; /* fail after so many trials in a row that failed without any report; 0: never */
+    enum keep_checkpoints keep;
     bool charge; /* tell the backend the real seconds spent deciding */
-    /* Called after each report was taken in; NULL: nobody listens. */
-    void (*on_report)(void *context, const struct study *study, const struct happening *report);
-    void *context;
+    bool settle; /* what still runs at the end is stopped and recorded as CANCELLED, not left RUNNING */
+    bool interrupt_ends; /* the first interrupt is as urgent as the second */
 };
 
 struct tuner_result {
     uint64_t reports;
-    bool exhausted; /* it ended because there was nothing left to try, not by a limit */
-    double seconds; /* backend time of the last happening within the limits */
+    bool exhausted;   /* it ended because there was nothing left to try, not by a limit */
+    bool interrupted; /* it ended because someone wanted it to */
+    double seconds;   /* backend time of the last happening within the limits */
 };
 
 wn_status wni_tuner_run(struct study *study, struct backend *backend, const struct tuner_setup *setup,

@@ -43,7 +43,7 @@ is 'bench store: no such folder: exit code 1' "$code" 1
 says 'and which' stderr "nowhere/bench.db': cannot be opened: No such file or directory"
 run bench speed
 is 'an unknown measurement: exit code 2' "$code" 2
-says 'and the known ones' stderr "unknown measurement 'speed'; there are run, report, history, latency, memory, fit, observations and store"
+says 'and the known ones' stderr "unknown measurement 'speed'; there are run, report, history, latency, memory, fit, observations, store and runner"
 run bench latency --n 16,x
 says 'a bad list' stderr "--n: expected whole numbers from 1, separated by commas, got 'x'"
 
@@ -82,4 +82,10 @@ is 'a folder that cannot be made: exit code 1' "$code" 1
 says 'and which' stderr "cannot make the directory '/proc/nowhere'"
 run paper ilustration
 says 'an unknown part' stderr "unknown part 'ilustration'"
+run bench runner --workers 4 --trials 12 --format csv
+is 'bench runner runs processes' "$code" 0
+is 'and says what it measured' "$(head -n 1 "$out/stdout")" \
+    'workers,trials,seconds,trials_per_second,core_percent,refill_ms_mean,refill_ms_max'
+truth 'in figures' awk -F, 'NR == 2 && ($1 != 4 || $2 != 12 || !($3 >= 0.15) || !($6 >= 0)) { exit 1 }' "$out/stdout"
+
 finish

@@ -20,13 +20,17 @@ struct stage {
     wn_state end;                          /* how a trial ends that nobody stops */
     double breaks_at;                      /* it ends at this level, before reporting it; 0: never */
     long fail_start, fail_stop, fail_next; /* the n-th such call fails; 0: never */
+    unsigned fail_runs;                    /* so many runs of each trial end as FAILED at breaks_at */
+    bool hopeless;                         /* an end that is FAILED says so */
+    double interrupt_at, again_at;         /* when someone wants it to end; 0: never */
+    double ticks_until;                    /* up to this time nothing happens but ticks */
 
     double clock, charged;
     struct turn running[WORKERS_MAX]; /* the head is next */
     size_t n_running, most_running;
     unsigned starts, stops, nexts, charges, closes;
     struct {
-        unsigned starts, stops, kept;
+        unsigned starts, stops, kept, completed, discarded;
         double resumed_from;
     } told[TRIALS_MAX]; /* by trial */
 };
@@ -68,6 +72,26 @@ static wn_status stop(void *self, uint32_t trial, bool keep, struct err *err)
     return WN_OK;
 }
 
+static wn_status complete(void *self, uint32_t trial, struct err *err)
+{
+    struct stage *s = self;
+    s->told[trial].completed++;
+    for (size_t i = 0; i < s->n_running; i++)
+        if (s->running[i].trial == trial) {
+            take_out(s, i);
+            return WN_OK;
+        }
+    return wni_fail(err, WN_ENOTFOUND, "trial %u does not run", trial);
+}
+
+static void discard(void *self, uint32_t trial)
+{
+    struct stage *s = self;
+    for (size_t i = 0; i < s->n_running; i++)
+        CHECK(s->running[i].trial != trial, "trial %u runs and loses its checkpoint", trial);
+    s->told[trial].discarded++;
+}
+
 static double value_of(uint32_t trial, double at)
 {
     return (double)((trial * 7 + 3) % 11) + 1 / at;
@@ -77,13 +101,31 @@ static wn_status next(void *self, struct happening *out, struct err *err)
 {
     struct stage *s = self;
     if (s->fail_next && ++s->nexts == s->fail_next) return wni_fail(err, WN_EIO, "the wire is cut");
+    if (s->clock < s->ticks_until) {
+        *out = (struct happening){.kind = HAPPENED_TICK, .time = ++s->clock};
+        return WN_OK;
+    }
+    if ((s->interrupt_at > 0 && s->clock + 1 == s->interrupt_at) ||
+        (s->again_at > 0 && s->clock + 1 == s->again_at)) {
+        s->clock++;
+        *out = (struct happening){
+            .kind = HAPPENED_INTERRUPT, .urgent = s->clock == s->again_at, .time = s->clock};
+        return WN_OK;
+    }
     if (!s->n_running) fail_msg("waits for nothing");
     struct turn turn = s->running[0];
     take_out(s, 0);
     s->clock++;
     turn.at++;
     *out = (struct happening){.kind = HAPPENED_END, .trial = turn.trial, .state = s->end, .time = s->clock};
-    if (turn.at > s->levels || (s->breaks_at > 0 && turn.at >= s->breaks_at)) return WN_OK;
+    out->detail = "so it is";
+    bool breaks = s->breaks_at > 0 && turn.at >= s->breaks_at;
+    if (breaks && s->fail_runs > 0) {
+        breaks = s->told[turn.trial].starts <= s->fail_runs;
+        out->state = WN_FAILED;
+    }
+    out->hopeless = s->hopeless && breaks;
+    if (turn.at > s->levels || breaks) return WN_OK;
     out->kind = HAPPENED_REPORT;
     out->resource = turn.at;
     out->value = value_of(turn.trial, turn.at);
@@ -116,6 +158,16 @@ static const struct backend_ops stage_ops = {.name = "stage",
                                              .charge = charge,
                                              .close = close_stage};
 
+static const struct backend_ops process_ops = {.name = "processes",
+                                               .ticks = true,
+                                               .start = start,
+                                               .stop = stop,
+                                               .complete = complete,
+                                               .discard = discard,
+                                               .next = next,
+                                               .now = now,
+                                               .close = close_stage};
+
 /* ---- a run ---- */
 
 struct run {
@@ -124,6 +176,10 @@ struct run {
     struct tuner_result result;
     struct err err;
     unsigned heard; /* on_report() */
+    unsigned ended[WN_CANCELLED + 1], retries, interrupts, duties;
+    uint32_t cancel; /* a trial that someone else ends at the first duty; 0: none */
+    char detail[256];
+    bool processes; /* the backend knows all that processes do */
 };
 
 static void open_run(struct run *r, const char *scheduler, const char *options, double max, int values)
@@ -155,11 +211,51 @@ static void hear(void *context, const struct study *study, const struct happenin
     CHECK_DOUBLE(report->time, r->stage.clock);
 }
 
+static void hear_end(void *context, const struct study *study, uint32_t trial, wn_state state,
+                     const char *detail)
+{
+    struct run *r = context;
+    CHECK_INT(study->history.trials[trial].state, state);
+    r->ended[state]++;
+    snprintf(r->detail, sizeof r->detail, "%s", detail ? detail : "");
+}
+
+static void hear_retry(void *context, const struct study *study, uint32_t trial, const char *detail)
+{
+    struct run *r = context;
+    CHECK_INT(study->history.trials[trial].state, WN_RUNNING);
+    CHECK_TEXT(detail, "so it is");
+    r->retries++;
+}
+
+static void hear_interrupt(void *context, const struct study *study, bool urgent, unsigned running)
+{
+    struct run *r = context;
+    (void)urgent;
+    CHECK_INT(running, study->history.by_state[WN_RUNNING]);
+    r->interrupts++;
+}
+
+static wn_status do_duty(void *context, struct study *study, struct err *err)
+{
+    struct run *r = context;
+    r->duties++;
+    if (!r->cancel || r->cancel >= study->history.n_trials) return WN_OK;
+    uint32_t trial = r->cancel;
+    r->cancel = 0;
+    return wni_study_finish(study, trial, WN_CANCELLED, 0, err);
+}
+
 static wn_status run(struct run *r, struct tuner_setup setup)
 {
-    struct backend backend = {.ops = &stage_ops, .self = &r->stage};
-    setup.on_report = hear;
-    setup.context = r;
+    struct backend backend = {.ops = r->processes ? &process_ops : &stage_ops, .self = &r->stage};
+    setup.watcher = (struct tuner_watcher){.on_report = hear, .context = r};
+    if (r->processes) {
+        setup.watcher.on_end = hear_end;
+        setup.watcher.on_retry = hear_retry;
+        setup.watcher.on_interrupt = hear_interrupt;
+        setup.watcher.on_duty = do_duty;
+    }
     wn_status st = wni_tuner_run(&r->study, &backend, &setup, &r->result, &r->err);
     CHECK_INT(r->stage.closes, 0); /* who opened it closes it */
     return st;
@@ -386,6 +482,218 @@ static void decisions_are_charged_when_asked_for(void **state)
     wni_study_release(&r.study);
 }
 
+/* ---- processes ---- */
+
+static void open_processes(struct run *r, const char *scheduler, double max)
+{
+    open_run(r, scheduler, "", max, 101);
+    r->processes = true;
+}
+
+static void failed_runs_are_repeated(void **state)
+{
+    (void)state;
+    for (unsigned retries = 0; retries < 4; retries++) {
+        struct run r;
+        open_processes(&r, "fifo", 3);
+        r.stage.breaks_at = 3;
+        r.stage.fail_runs = 2;
+        CHECK_OK(run(&r, (struct tuner_setup){.workers = 2, .limits = {.trials = 4}, .retries = retries}),
+                 r.err);
+        unsigned used = retries < 2 ? retries : 2;
+        CHECK_INT(r.retries, 4 * used);
+        CHECK_INT(count(&r, retries < 2 ? WN_FAILED : WN_COMPLETE), 4);
+        for (uint32_t i = 0; i < 4; i++) {
+            CHECK_INT(r.stage.told[i].starts, used + 1);
+            CHECK_DOUBLE(r.stage.told[i].resumed_from,
+                         used ? 2 : 0); /* what it had reported before it broke */
+        }
+        wni_study_release(&r.study);
+    }
+}
+
+static void it_gives_up_on_what_never_works(void **state)
+{
+    (void)state;
+    struct run r;
+    open_processes(&r, "fifo", 3);
+    r.stage.breaks_at = 1;
+    r.stage.fail_runs = 100;
+    CHECK_INT(
+        run(&r, (struct tuner_setup){.workers = 3, .limits = {.trials = 50}, .give_up = 5, .settle = true}),
+        WN_EIO);
+    CHECK_TEXT(r.err.text, "5 trials in a row failed without a report; the last: so it is");
+    CHECK_INT(count(&r, WN_FAILED), 5);
+    CHECK_INT(count(&r, WN_RUNNING), 0);
+    CHECK_INT(r.stage.n_running, 0);
+    wni_study_release(&r.study);
+}
+
+static void failures_after_reports_are_no_reason_to_give_up(void **state)
+{
+    (void)state;
+    struct run r;
+    open_processes(&r, "fifo", 3);
+    r.stage.breaks_at = 2;
+    r.stage.fail_runs = 100;
+    CHECK_OK(run(&r, (struct tuner_setup){.workers = 3, .limits = {.trials = 50}, .give_up = 5}), r.err);
+    CHECK_INT(count(&r, WN_FAILED), 50);
+    wni_study_release(&r.study);
+}
+
+static void a_command_that_cannot_run_ends_the_run(void **state)
+{
+    (void)state;
+    struct run r;
+    open_processes(&r, "fifo", 3);
+    r.stage.breaks_at = 1;
+    r.stage.fail_runs = 100;
+    r.stage.hopeless = true;
+    CHECK_INT(
+        run(&r, (struct tuner_setup){.workers = 1, .limits = {.trials = 50}, .retries = 3, .settle = true}),
+        WN_EINVAL);
+    CHECK_TEXT(r.err.text, "so it is");
+    CHECK_INT(r.study.history.n_trials, 1);
+    CHECK_INT(count(&r, WN_FAILED), 1);
+    wni_study_release(&r.study);
+}
+
+static void what_runs_at_the_end_is_stopped(void **state)
+{
+    (void)state;
+    struct run r;
+    open_processes(&r, "fifo", 9);
+    CHECK_OK(run(&r, (struct tuner_setup){.workers = 4, .limits = {.seconds = 10}, .settle = true}), r.err);
+    CHECK_INT(count(&r, WN_CANCELLED), 4);
+    CHECK_INT(r.ended[WN_CANCELLED], 4);
+    CHECK_INT(count(&r, WN_RUNNING), 0);
+    CHECK_INT(r.stage.n_running, 0);
+    wni_study_release(&r.study);
+}
+
+static void a_failed_start_leaves_nothing_running(void **state)
+{
+    (void)state;
+    struct run r;
+    open_processes(&r, "fifo", 9);
+    r.stage.fail_start = 3;
+    CHECK_INT(run(&r, (struct tuner_setup){.workers = 4, .settle = true}), WN_EIO);
+    CHECK_TEXT(r.err.text, "no process for trial 2");
+    CHECK_INT(count(&r, WN_CANCELLED), 2);
+    CHECK_INT(count(&r, WN_FAILED), 1);
+    CHECK_INT(r.stage.n_running, 0);
+    wni_study_release(&r.study);
+}
+
+static void the_first_interrupt_lets_trials_finish(void **state)
+{
+    (void)state;
+    struct run r;
+    open_processes(&r, "fifo", 9);
+    r.stage.interrupt_at = 5;
+    CHECK_OK(run(&r, (struct tuner_setup){.workers = 3, .settle = true, .limits = {.trials = 50}}), r.err);
+    CHECK(r.result.interrupted && !r.result.exhausted, "it says why");
+    CHECK_INT(r.study.history.n_trials, 3);
+    CHECK_INT(count(&r, WN_COMPLETE), 3);
+    CHECK_INT(r.interrupts, 1);
+    wni_study_release(&r.study);
+}
+
+static void the_second_does_not(void **state)
+{
+    (void)state;
+    for (int once = 0; once < 2; once++) {
+        struct run r;
+        open_processes(&r, "fifo", 9);
+        r.stage.interrupt_at = 5;
+        r.stage.again_at = once ? 0 : 7;
+        CHECK_OK(run(&r, (struct tuner_setup){.workers = 3, .settle = true, .interrupt_ends = once}), r.err);
+        CHECK(r.result.interrupted, "it says why");
+        CHECK_INT(count(&r, WN_CANCELLED), 3);
+        CHECK_INT(r.stage.clock, once ? 5 : 7);
+        wni_study_release(&r.study);
+    }
+}
+
+static void interrupted_runs_are_not_repeated(void **state)
+{
+    (void)state;
+    struct run r;
+    open_processes(&r, "fifo", 9);
+    r.stage.interrupt_at = 5;
+    r.stage.breaks_at = 8;
+    r.stage.fail_runs = 100;
+    CHECK_OK(run(&r, (struct tuner_setup){.workers = 3, .settle = true, .retries = 5}), r.err);
+    CHECK_INT(r.retries, 0);
+    CHECK_INT(count(&r, WN_FAILED), 3);
+    wni_study_release(&r.study);
+}
+
+static void trials_at_the_largest_resource_are_let_go(void **state)
+{
+    (void)state;
+    struct run r;
+    open_processes(&r, "asha", 9);
+    CHECK_OK(run(&r, (struct tuner_setup){.workers = 3, .limits = {.trials = 40}, .settle = true}), r.err);
+    CHECK(count(&r, WN_COMPLETE) > 0 && count(&r, WN_STOPPED) > 0, "both ways");
+    for (uint32_t i = 0; i < 40; i++) {
+        bool whole = r.study.history.trials[i].state == WN_COMPLETE;
+        CHECK_INT(r.stage.told[i].completed, whole);
+        CHECK_INT(r.stage.told[i].stops, !whole);
+    }
+    wni_study_release(&r.study);
+}
+
+static void checkpoints_go_with_their_trials(void **state)
+{
+    (void)state;
+    for (int keep = KEEP_BEST; keep <= KEEP_NONE; keep++) {
+        struct run r;
+        open_processes(&r, "asha", 9);
+        struct tuner_setup setup = {
+            .workers = 3, .limits = {.trials = 40}, .settle = true, .keep = (enum keep_checkpoints)keep};
+        CHECK_OK(run(&r, setup), r.err);
+        for (uint32_t i = 0; i < 40; i++) {
+            bool kept = keep == KEEP_ALL || (keep == KEEP_BEST && i == r.study.history.best_trial);
+            CHECK(r.stage.told[i].discarded == !kept, "policy %d, trial %u: discarded %u times", keep, i,
+                  r.stage.told[i].discarded);
+        }
+        wni_study_release(&r.study);
+    }
+}
+
+static void paused_trials_keep_their_checkpoints(void **state)
+{
+    (void)state;
+    struct run r;
+    open_run(&r, "asha", "scheduler.type=promotion", 9, 101);
+    r.processes = true;
+    CHECK_OK(run(&r, (struct tuner_setup){.workers = 2, .limits = {.trials = 9}, .keep = KEEP_NONE}), r.err);
+    CHECK_INT(count(&r, WN_PAUSED), 8);
+    for (uint32_t i = 0; i < 9; i++)
+        CHECK_INT(r.stage.told[i].discarded, r.study.history.trials[i].state != WN_PAUSED);
+    wni_study_release(&r.study);
+}
+
+static void duties_are_done_and_what_they_find_is_obeyed(void **state)
+{
+    (void)state;
+    struct run r;
+    open_processes(&r, "fifo", 9);
+    r.stage.ticks_until = 5;
+    r.cancel = 1;
+    CHECK_OK(
+        run(&r,
+            (struct tuner_setup){.workers = 3, .limits = {.trials = 3}, .duty_seconds = 2, .settle = true}),
+        r.err);
+    CHECK_INT(count(&r, WN_CANCELLED), 1);
+    CHECK_INT(count(&r, WN_COMPLETE), 2);
+    CHECK_INT(r.stage.told[1].stops, 1);
+    CHECK(r.duties >= 5 && r.duties <= 13, "%u duties in %g", r.duties, r.stage.clock);
+    CHECK_INT(r.ended[WN_CANCELLED], 1);
+    wni_study_release(&r.study);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -403,6 +711,19 @@ int main(void)
         cmocka_unit_test(the_count_of_trials_includes_earlier_ones),
         cmocka_unit_test(failures_of_the_backend_end_the_run),
         cmocka_unit_test(decisions_are_charged_when_asked_for),
+        cmocka_unit_test(failed_runs_are_repeated),
+        cmocka_unit_test(it_gives_up_on_what_never_works),
+        cmocka_unit_test(failures_after_reports_are_no_reason_to_give_up),
+        cmocka_unit_test(a_command_that_cannot_run_ends_the_run),
+        cmocka_unit_test(what_runs_at_the_end_is_stopped),
+        cmocka_unit_test(a_failed_start_leaves_nothing_running),
+        cmocka_unit_test(the_first_interrupt_lets_trials_finish),
+        cmocka_unit_test(the_second_does_not),
+        cmocka_unit_test(interrupted_runs_are_not_repeated),
+        cmocka_unit_test(trials_at_the_largest_resource_are_let_go),
+        cmocka_unit_test(checkpoints_go_with_their_trials),
+        cmocka_unit_test(paused_trials_keep_their_checkpoints),
+        cmocka_unit_test(duties_are_done_and_what_they_find_is_obeyed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,326 @@
+/* live.c -- draws a running study. */
+#include "cli/live.h"
+
+#include "base/clock.h"
+#include "base/utf8.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+enum { RUNNING_SHOWN = 12, WRAPPED_MAX = 4 };
+static const double REDRAW_SECONDS = 0.2;
+
+/* ---- parts of lines ---- */
+
+void wni_live_config(const struct space *space, const double *config, struct buf *out)
+{
+    char scratch[WN_WHY_MAX];
+    for (size_t i = 0; i < space->n; i++) {
+        const struct param *p = &space->params[i];
+        if (p->kind == PARAM_CONSTANT) continue;
+        const char *text = wni_param_text(p, config[i], scratch);
+        /* people compare the first digits; the whole number is in the results */
+        bool number = p->kind == PARAM_FLOAT;
+        if (number)
+            wni_buf_printf(out, "%s%s=%.4g", out->len ? " " : "", p->name, config[i]);
+        else
+            wni_buf_printf(out, "%s%s=%s", out->len ? " " : "", p->name, text);
+    }
+}
+
+static void put_duration(struct buf *out, double seconds)
+{
+    long s = lround(seconds);
+    if (s < 120)
+        wni_buf_printf(out, "%ld s", s);
+    else if (s < 7200)
+        wni_buf_printf(out, "%ld m %02ld s", s / 60, s % 60);
+    else
+        wni_buf_printf(out, "%ld h %02ld m", s / 3600, s / 60 % 60);
+}
+
+static void put_value(const struct live *l, const struct study *study, uint32_t trial, struct buf *out)
+{
+    const struct trial *t = &study->history.trials[trial];
+    if (!t->furthest) {
+        wni_buf_puts(out, "no report yet");
+        return;
+    }
+    double value = study->sign * study->history.values[t->furthest - 1];
+    wni_buf_printf(out, "%s %.6g", l->file->metric.name, value);
+    if (l->file->resource.name)
+        wni_buf_printf(out, " at %s %.15g", l->file->resource.name,
+                       study->history.resources[t->furthest - 1]);
+}
+
+static void put_counts(const struct study *study, struct buf *out)
+{
+    static const char *const names[] = {"waiting", "running", "paused", "complete", "stopped",
+                                        "failed",  "timeout", "lost",   "cancelled"};
+    wni_buf_printf(out, "%zu trial%s", study->history.n_trials, study->history.n_trials == 1 ? "" : "s");
+    const char *separator = ": ";
+    for (size_t i = WN_RUNNING; i <= WN_CANCELLED; i++) {
+        if (!study->history.by_state[i]) continue;
+        wni_buf_printf(out, "%s%zu %s", separator, study->history.by_state[i], names[i]);
+        separator = ", ";
+    }
+}
+
+/* How much of the study is done, by the limit that is nearest. */
+static double share_done(const struct live *l, const struct study *study, double seconds)
+{
+    const struct tuner_limits *m = l->limits;
+    const struct history *h = &study->history;
+    double share = 0;
+    size_t ended = h->n_trials - h->by_state[WN_RUNNING];
+    if (m->trials) share = fmax(share, (double)ended / (double)m->trials);
+    if (m->reports) share = fmax(share, (double)l->reports / (double)m->reports);
+    if (m->resource > 0) share = fmax(share, h->total_resource / m->resource);
+    if (m->seconds > 0) share = fmax(share, seconds / m->seconds);
+    return fmin(share, 1);
+}
+
+/* ---- the screen ---- */
+
+static int screen_width(void)
+{
+    struct winsize size;
+    return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20 ? size.ws_col : 80;
+}
+
+/* One line, cut to the width: a line that wraps could not be taken back. */
+static void put_line(struct live *l, struct buf *screen, struct buf *line)
+{
+    size_t room = (size_t)screen_width() - 1, n = line->len;
+    if (line->failed) return;
+    if (line->data) wni_utf8_tidy(line->data);
+    while (n > room && wni_utf8_count(wni_buf_text(line), n) > room)
+        n--;
+    n = wni_utf8_valid(wni_buf_text(line), n);
+    wni_buf_add(screen, wni_buf_text(line), n);
+    wni_buf_putc(screen, '\n');
+    wni_buf_clear(line);
+    l->lines++;
+}
+
+/* Words over as many lines as they need, up to a few. */
+static void put_wrapped(struct live *l, struct buf *screen, struct buf *line, const char *text)
+{
+    size_t room = (size_t)screen_width() - 1;
+    for (int lines = 0; *text && lines < WRAPPED_MAX; lines++) {
+        wni_buf_puts(line, "   ");
+        while (*text) {
+            size_t n = strcspn(text, " ");
+            if (line->len > 3 && line->len + 1 + n > room) break;
+            wni_buf_putc(line, ' ');
+            wni_buf_add(line, text, n);
+            text += n + strspn(text + n, " ");
+        }
+        put_line(l, screen, line);
+    }
+}
+
+static void put_head(struct live *l, const struct study *study, struct buf *screen, struct buf *line)
+{
+    double seconds = wni_clock_seconds() - l->began, share = share_done(l, study, seconds);
+    put_counts(study, line);
+    wni_buf_puts(line, "; ");
+    put_duration(line, seconds);
+    if (study->history.total_resource > 0 && l->file->resource.name)
+        wni_buf_printf(line, ", %.6g %ss", study->history.total_resource, l->file->resource.name);
+    if (share > 0.01) {
+        wni_buf_printf(line, "; %.0f %% done, about ", 100 * share);
+        put_duration(line, seconds * (1 - share) / share);
+        wni_buf_puts(line, " left");
+    }
+    put_line(l, screen, line);
+}
+
+static void put_best(struct live *l, const struct study *study, struct buf *screen, struct buf *line)
+{
+    const struct history *h = &study->history;
+    if (h->best_trial == TRIAL_NONE) return;
+    wni_buf_printf(line, "best %s %.6g", l->file->metric.name, study->sign * h->best_value);
+    if (l->file->resource.name)
+        wni_buf_printf(line, " at %s %.15g", l->file->resource.name, h->resources[h->best_report]);
+    wni_buf_printf(line, ", trial %u:", h->best_trial);
+    put_line(l, screen, line);
+    struct buf config = {0};
+    wni_live_config(&study->space, wni_history_config(h, h->best_trial), &config);
+    put_wrapped(l, screen, line, wni_buf_text(&config));
+    wni_buf_release(&config);
+}
+
+static void put_running(struct live *l, const struct study *study, struct buf *screen, struct buf *line)
+{
+    const struct history *h = &study->history;
+    size_t left = h->by_state[WN_RUNNING], shown = 0;
+    for (size_t i = h->n_trials; i-- > 0 && left > 0;) { /* those that run are among the last */
+        if (h->trials[i].state != WN_RUNNING) continue;
+        left--;
+        if (shown == RUNNING_SHOWN) continue;
+        shown++;
+        struct buf config = {0};
+        wni_buf_printf(line, "  trial %zu: ", i);
+        put_value(l, study, (uint32_t)i, line);
+        wni_live_config(&study->space, wni_history_config(h, (uint32_t)i), &config);
+        wni_buf_printf(line, "  %s", wni_buf_text(&config));
+        wni_buf_release(&config);
+        put_line(l, screen, line);
+    }
+    size_t more = h->by_state[WN_RUNNING] - shown;
+    if (more == 0) return;
+    wni_buf_printf(line, "  and %zu more", more);
+    put_line(l, screen, line);
+}
+
+static void take_back(struct live *l)
+{
+    if (l->lines) fprintf(stderr, "\r\033[%dA\033[J", l->lines);
+    l->lines = 0;
+}
+
+void wni_live_draw(struct live *l, const struct study *study)
+{
+    double time = wni_clock_seconds();
+    if (l->mode != LIVE_SCREEN || time - l->shown < REDRAW_SECONDS) return;
+    struct buf screen = {0}, line = {0};
+    l->shown = time;
+    take_back(l);
+    put_head(l, study, &screen, &line);
+    put_best(l, study, &screen, &line);
+    put_running(l, study, &screen, &line);
+    fputs(wni_buf_text(&screen), stderr);
+    fflush(stderr);
+    wni_buf_release(&screen);
+    wni_buf_release(&line);
+}
+
+/* ---- the log ---- */
+
+/* Above the drawing, which comes back with the next redraw. */
+static void say(struct live *l, struct buf *text)
+{
+    take_back(l);
+    l->shown = 0;
+    fprintf(stderr, "%s\n", wni_buf_text(text));
+    wni_buf_release(text);
+}
+
+static void begin_log(const struct live *l, uint32_t trial, struct buf *out)
+{
+    wni_buf_printf(out, "%8.2f s  trial %u  ", wni_clock_seconds() - l->began, trial);
+}
+
+static void on_report(void *context, const struct study *study, const struct happening *it)
+{
+    struct live *l = context;
+    const struct history *h = &study->history;
+    l->reports++;
+    if (!(h->best_value < l->best)) return;
+    l->best = h->best_value;
+    wni_best_curve_add(&l->curve, it->time, study->sign * l->best);
+    if (l->mode != LIVE_LOG) return;
+    struct buf line = {0};
+    begin_log(l, it->trial, &line);
+    wni_buf_puts(&line, "best so far: ");
+    put_value(l, study, it->trial, &line);
+    wni_buf_puts(&line, "  ");
+    struct buf config = {0};
+    wni_live_config(&study->space, wni_history_config(h, it->trial), &config);
+    wni_buf_puts(&line, wni_buf_text(&config));
+    wni_buf_release(&config);
+    say(l, &line);
+}
+
+static void put_detail(struct buf *line, const char *detail)
+{
+    if (!detail || !*detail) return;
+    wni_buf_puts(line, ": ");
+    for (; *detail; detail++) {
+        wni_buf_putc(line, *detail);
+        if (*detail == '\n') wni_buf_puts(line, "            ");
+    }
+}
+
+static bool is_trouble(wn_state state)
+{
+    return state == WN_FAILED || state == WN_TIMEOUT || state == WN_LOST;
+}
+
+static void on_end(void *context, const struct study *study, uint32_t trial, wn_state state,
+                   const char *detail)
+{
+    struct live *l = context;
+    if (l->mode == LIVE_QUIET || (l->mode == LIVE_SCREEN && !is_trouble(state))) return;
+    struct buf line = {0};
+    begin_log(l, trial, &line);
+    wni_buf_printf(&line, "%s", wn_state_name(state));
+    if (is_trouble(state)) {
+        put_detail(&line, detail);
+    } else {
+        wni_buf_puts(&line, "  ");
+        put_value(l, study, trial, &line);
+    }
+    say(l, &line);
+}
+
+static void on_retry(void *context, const struct study *study, uint32_t trial, const char *detail)
+{
+    struct live *l = context;
+    (void)study;
+    if (l->mode == LIVE_QUIET) return;
+    struct buf line = {0};
+    begin_log(l, trial, &line);
+    wni_buf_puts(&line, "failed and is run again");
+    put_detail(&line, detail);
+    say(l, &line);
+}
+
+static void on_interrupt(void *context, const struct study *study, bool urgent, unsigned running)
+{
+    struct live *l = context;
+    (void)study;
+    if (l->mode == LIVE_QUIET) return;
+    struct buf line = {0};
+    if (urgent)
+        wni_buf_printf(&line, "Interrupted: stopping %u trial%s now.", running, running == 1 ? "" : "s");
+    else
+        wni_buf_printf(&line, "Interrupted: waiting for %u running trial%s. Ctrl-C again stops %s now.",
+                       running, running == 1 ? "" : "s", running == 1 ? "it" : "them");
+    say(l, &line);
+}
+
+/* ---- start and end ---- */
+
+void wni_live_start(struct live *l, const struct studyfile *file, const struct tuner_limits *limits,
+                    bool quiet)
+{
+    const char *term = getenv("TERM");
+    bool screen = isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0;
+    *l = (struct live){.file = file,
+                       .limits = limits,
+                       .mode = quiet    ? LIVE_QUIET
+                               : screen ? LIVE_SCREEN
+                                        : LIVE_LOG,
+                       .began = wni_clock_seconds(),
+                       .best = INFINITY};
+}
+
+void wni_live_end(struct live *l)
+{
+    take_back(l);
+}
+
+void wni_live_watch(struct live *l, struct tuner_watcher *w)
+{
+    *w = (struct tuner_watcher){.context = l,
+                                .on_report = on_report,
+                                .on_end = on_end,
+                                .on_retry = on_retry,
+                                .on_interrupt = on_interrupt};
+}

@@ -1,0 +1,34 @@
+/* live.h -- what a person sees while a study runs: a few lines that are redrawn on a terminal, plain log
+ * lines elsewhere, nothing when quiet.  All of it goes to stderr. */
+#ifndef WNI_CLI_LIVE_H
+#define WNI_CLI_LIVE_H
+
+#include "cli/runplot.h"
+#include "studyfile/studyfile.h"
+#include "tuner/tuner.h"
+
+enum live_mode { LIVE_QUIET, LIVE_LOG, LIVE_SCREEN };
+
+struct live {
+    const struct studyfile *file;
+    const struct tuner_limits *limits;
+    enum live_mode mode;
+    double began, shown; /* on the monotonic clock */
+    int lines;           /* drawn last time, to be taken back */
+    uint64_t reports;    /* of this run */
+    double best;         /* minimised; what was last said to be the best */
+    struct best_curve curve;
+};
+
+void wni_live_start(struct live *live, const struct studyfile *file, const struct tuner_limits *limits,
+                    bool quiet);
+void wni_live_end(
+    struct live *live); /* takes back what was drawn; the curve stays until wni_best_curve_release() */
+/* Fills in what the tuner tells; on_duty is left to the caller, who calls wni_live_draw() in it. */
+void wni_live_watch(struct live *live, struct tuner_watcher *watcher);
+void wni_live_draw(struct live *live, const struct study *study);
+
+/* "lr=0.01 units=64", with room for what fits. */
+void wni_live_config(const struct space *space, const double *config, struct buf *out);
+
+#endif

@@ -1,0 +1,279 @@
+/* runner.c -- joins a study file, a store, local processes and the tuner's loop. */
+#include "cli/runner.h"
+
+#include "backend/local.h"
+#include "base/mem.h"
+#include "base/number.h"
+#include "cli/live.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char DEFAULT_STORE[] = "memory:";
+static const double TICK_SECONDS = 0.1, LEASE_SECONDS = 60;
+
+wn_status wni_run_options(const struct args *args, struct run_options *out, struct err *err)
+{
+    uint64_t give_up = 0;
+    const char *keep = wni_arg(args, "checkpoints");
+    wn_status st = wni_arg_count(args, "give-up", 0, 1000000, &give_up, err);
+    *out = (struct run_options){.folder = wni_arg(args, "folder"),
+                                .quiet = wni_flag(args, "quiet"),
+                                .plot = wni_flag(args, "plot"),
+                                .interrupt_ends = !strcmp(wni_arg(args, "on-interrupt"), "stop"),
+                                .keep = !strcmp(keep, "all")    ? KEEP_ALL
+                                        : !strcmp(keep, "none") ? KEEP_NONE
+                                                                : KEEP_BEST,
+                                .give_up = (unsigned)give_up,
+                                .format = wni_arg(args, "format")};
+    return st;
+}
+
+/* ---- the parts ---- */
+
+static wn_status expand(void *context, uint32_t trial, const double *config, struct arena *arena,
+                        const char *const **argv, struct err *err)
+{
+    const struct studyfile *file = context;
+    struct command_values values = {&file->space, config, file->resource.min, file->resource.max, trial};
+    return wni_command_expand(&file->command, &values, arena, argv, err);
+}
+
+static wn_status open_study(struct study *study, const struct studyfile *file, struct err *err)
+{
+    struct store store;
+    wn_status st =
+        wni_store_open(&store, file->store ? file->store : DEFAULT_STORE, file->name, &file->space, err);
+    if (st) return st;
+    bool has_resource = file->resource.name != NULL;
+    return wni_study_open(study,
+                          &(struct study_setup){.space = &file->space,
+                                                .scheduler = file->scheduler->name,
+                                                .searcher = file->searcher->name,
+                                                .options = {file->options, NULL},
+                                                .seed = (uint64_t)file->seed,
+                                                .goal = file->metric.goal,
+                                                .min_resource = has_resource ? file->resource.min : 0,
+                                                .max_resource = has_resource ? file->resource.max : 0,
+                                                .lease = LEASE_SECONDS,
+                                                .method = file->method,
+                                                .metric = file->metric.name,
+                                                .resource = file->resource.name},
+                          &store, err);
+}
+
+struct run {
+    const struct studyfile *file;
+    const struct run_options *options;
+    struct buf folder;
+    const char **env; /* pairs */
+    struct study study;
+    struct backend backend;
+    struct tuner_setup tuner;
+    struct tuner_result result;
+    struct live live;
+};
+
+static wn_status open_backend(struct run *r, struct err *err)
+{
+    const struct studyfile *f = r->file;
+    r->env = wni_new(const char *, 2 * f->n_env);
+    if (!r->env) return wni_fail_memory(err);
+    for (size_t i = 0; i < f->n_env; i++) {
+        r->env[2 * i] = f->env[i].name;
+        r->env[2 * i + 1] = f->env[i].value;
+    }
+    if (r->options->folder)
+        wni_buf_puts(&r->folder, r->options->folder);
+    else
+        wni_buf_printf(&r->folder, "winnow-runs/%s", f->name);
+    if (r->folder.failed) return wni_fail_memory(err);
+    return wni_local_open(&r->backend,
+                          &(struct local_setup){.workers = (unsigned)f->workers,
+                                                .study = f->name,
+                                                .folder = r->folder.data,
+                                                .space = &f->space,
+                                                .expand = expand,
+                                                .context = (void *)(uintptr_t)f,
+                                                .metric = f->metric.name,
+                                                .resource = f->resource.name,
+                                                .pattern = f->pattern,
+                                                .min_resource = f->resource.min,
+                                                .max_resource = f->resource.max,
+                                                .timeout = f->trial.timeout,
+                                                .grace = f->trial.grace,
+                                                .gpus = f->gpus,
+                                                .n_gpus = f->n_gpus,
+                                                .env = r->env,
+                                                .n_env = f->n_env,
+                                                .tick = TICK_SECONDS,
+                                                .interrupts = true},
+                          err);
+}
+
+/* The place for everything that must happen now and then, whatever the trials do. */
+static wn_status on_duty(void *context, struct study *study, struct err *err)
+{
+    (void)err;
+    wni_live_draw(context, study);
+    return WN_OK;
+}
+
+static void set_up_tuner(struct run *r)
+{
+    const struct studyfile *f = r->file;
+    r->tuner = (struct tuner_setup){.workers = (unsigned)f->workers,
+                                    .limits = {.trials = (uint64_t)f->stop.trials,
+                                               .reports = (uint64_t)f->stop.results,
+                                               .resource = f->stop.resource,
+                                               .seconds = f->stop.time},
+                                    .duty_seconds = TICK_SECONDS,
+                                    .retries = (unsigned)f->trial.retries,
+                                    .give_up = r->options->give_up,
+                                    .keep = r->options->keep,
+                                    .settle = true,
+                                    .interrupt_ends = r->options->interrupt_ends};
+    wni_live_start(&r->live, f, &r->tuner.limits, r->options->quiet);
+    wni_live_watch(&r->live, &r->tuner.watcher);
+    r->tuner.watcher.on_duty = on_duty;
+}
+
+/* ---- what came of it ---- */
+
+static const char *why_it_ended(const struct run *r)
+{
+    if (r->result.interrupted) return "interrupted";
+    return r->result.exhausted ? "nothing left to try" : "limit";
+}
+
+static void print_states(const struct history *h, FILE *out, bool json)
+{
+    const char *separator = "";
+    for (size_t i = WN_RUNNING; i <= WN_CANCELLED; i++) {
+        if (!h->by_state[i]) continue;
+        fprintf(out, json ? "%s\"%s\": %zu" : "%s%s %zu", separator, wn_state_name((wn_state)i),
+                h->by_state[i]);
+        separator = ", ";
+    }
+}
+
+static void print_best(const struct run *r)
+{
+    const struct history *h = &r->study.history;
+    char scratch[WN_WHY_MAX], number[WNI_NUMBER_MAX];
+    const double *config = wni_history_config(h, h->best_trial);
+    wni_format_double(r->study.sign * h->best_value, number);
+    printf("best %s: %s", r->file->metric.name, number);
+    if (r->file->resource.name) printf(" at %s %.15g", r->file->resource.name, h->resources[h->best_report]);
+    printf(", trial %u\n", h->best_trial);
+    for (size_t i = 0; i < r->study.space.n; i++) {
+        const struct param *p = &r->study.space.params[i];
+        printf("  %-16s %s\n", p->name, wni_param_text(p, config[i], scratch));
+    }
+}
+
+static void print_text(const struct run *r)
+{
+    const struct history *h = &r->study.history;
+    if (h->best_trial == TRIAL_NONE)
+        printf("no trial reported a finite %s\n", r->file->metric.name);
+    else
+        print_best(r);
+    printf("%zu trial%s (", h->n_trials, h->n_trials == 1 ? "" : "s");
+    print_states(h, stdout, false);
+    printf("), %llu reports, %.1f s; ended by: %s\n", (unsigned long long)r->result.reports,
+           r->result.seconds, why_it_ended(r));
+    printf("what trials printed and saved is in %s\n", r->folder.data);
+}
+
+static wn_status print_json(const struct run *r)
+{
+    const struct history *h = &r->study.history;
+    struct buf text = {0};
+    wni_buf_puts(&text, "{\"study\": ");
+    wni_buf_json_string(&text, r->file->name);
+    if (h->best_trial != TRIAL_NONE) {
+        wni_buf_printf(&text, ", \"best\": {\"trial\": %u, \"value\": ", h->best_trial);
+        wni_buf_json_double(&text, r->study.sign * h->best_value);
+        wni_buf_puts(&text, ", \"resource\": ");
+        wni_buf_json_double(&text, h->resources[h->best_report]);
+        wni_buf_puts(&text, ", \"config\": ");
+        wni_config_write(&r->study.space, wni_history_config(h, h->best_trial), &text);
+        wni_buf_putc(&text, '}');
+    }
+    wni_buf_printf(&text, ", \"trials\": %zu, \"reports\": %llu, \"seconds\": ", h->n_trials,
+                   (unsigned long long)r->result.reports);
+    wni_buf_json_double(&text, round(r->result.seconds * 1000) / 1000);
+    wni_buf_puts(&text, ", \"ended_by\": ");
+    wni_buf_json_string(&text, why_it_ended(r));
+    wni_buf_puts(&text, ", \"folder\": ");
+    wni_buf_json_string(&text, wni_buf_text(&r->folder));
+    wni_buf_puts(&text, ", \"states\": {");
+    if (!text.failed) {
+        fputs(text.data, stdout);
+        print_states(h, stdout, true);
+        puts("}}");
+    }
+    wn_status st = text.failed ? WN_ENOMEM : WN_OK;
+    wni_buf_release(&text);
+    return st;
+}
+
+static void print_plot(const struct run *r)
+{
+    enum { WIDTH = 80 };
+    struct buf text = {0};
+    bool color = isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
+    wni_run_plot(r->file, &r->study, &r->live.curve, r->result.seconds, WIDTH, color, &text);
+    if (!text.failed) printf("\n%s", wni_buf_text(&text));
+    wni_buf_release(&text);
+}
+
+/* ---- together ---- */
+
+static wn_status run_loop(struct run *r, struct err *err)
+{
+    wn_status st = open_study(&r->study, r->file, err);
+    if (st) return st;
+    st = open_backend(r, err);
+    if (!st) {
+        set_up_tuner(r);
+        st = wni_tuner_run(&r->study, &r->backend, &r->tuner, &r->result, err);
+        r->backend.ops->close(r->backend.self);
+        wni_live_end(&r->live);
+        bool any = r->study.history.n_trials > 0;
+        if (any && !strcmp(r->options->format, "text")) print_text(r);
+        if (any && !strcmp(r->options->format, "json") && print_json(r) && !st) st = wni_fail_memory(err);
+        if (any && r->options->plot) print_plot(r);
+    }
+    return st;
+}
+
+/* Something came out of it: a trial that was not a failure reported. */
+static bool is_success(const struct history *h)
+{
+    return h->best_trial != TRIAL_NONE && h->by_state[WN_COMPLETE] + h->by_state[WN_STOPPED] +
+                                                  h->by_state[WN_PAUSED] + h->by_state[WN_CANCELLED] >
+                                              0;
+}
+
+int wni_run_study(const struct studyfile *file, const struct run_options *options)
+{
+    struct run r = {.file = file, .options = options};
+    struct err err = {0};
+    wn_status st = run_loop(&r, &err);
+    int code = EXIT_DONE;
+    if (st)
+        code = wni_complain(&err, st);
+    else if (r.result.interrupted)
+        code = EXIT_INTERRUPTED;
+    else if (!is_success(&r.study.history))
+        code = EXIT_FAILED;
+    wni_study_release(&r.study);
+    wni_buf_release(&r.folder);
+    wni_best_curve_release(&r.live.curve);
+    free(r.env);
+    return code;
+}

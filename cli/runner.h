@@ -1,0 +1,39 @@
+/* runner.h -- runs a study as local processes until it ends: what `winnow run` and its kin share. */
+#ifndef WNI_CLI_RUNNER_H
+#define WNI_CLI_RUNNER_H
+
+#include "cli/cli.h"
+#include "studyfile/studyfile.h"
+#include "tuner/tuner.h"
+
+struct run_options {
+    const char *folder; /* of the trial folders; NULL: winnow-runs/NAME */
+    bool quiet, plot;
+    bool interrupt_ends; /* the first Ctrl-C stops running trials too */
+    enum keep_checkpoints keep;
+    unsigned give_up;   /* see tuner.h */
+    const char *format; /* of the summary on stdout: text or json */
+};
+
+/* Flags for these: rows of a command's table, and reading them. */
+/* clang-format off */
+#define RUN_OPTIONS                                                                                          \
+    {.name = "folder", .value = "DIR", .help = "where trial folders go [winnow-runs/NAME]"},                 \
+    {.name = "on-interrupt", .value = "WHAT", .fallback = "finish", .choices = "finish|stop",                \
+     .help = "what the first Ctrl-C does to running trials; the second always stops them"},                  \
+    {.name = "checkpoints", .value = "WHICH", .fallback = "best", .choices = "best|all|none",                \
+     .help = "whose checkpoints are kept when they are done; paused trials keep theirs"},                    \
+    {.name = "give-up", .value = "N", .fallback = "20",                                                      \
+     .help = "end with an error after N failures in a row without a report; 0: never"},                      \
+    {.name = "format", .value = "FORMAT", .fallback = "text", .choices = "text|json",                        \
+     .help = "how to print the result"},                                                                     \
+    {.name = "plot", .help = "draw the best value over time and the learning curves at the end"},            \
+    {.name = "quiet", .help = "show no progress"}
+/* clang-format on */
+
+wn_status wni_run_options(const struct args *args, struct run_options *out, struct err *err);
+
+/* Runs the study and prints what came of it.  Returns an exit code. */
+int wni_run_study(const struct studyfile *file, const struct run_options *options);
+
+#endif

@@ -1,0 +1,318 @@
+/* studyargs.c -- turns flags into nodes of a study document. */
+#include "cli/studyargs.h"
+
+#include "base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct builder {
+    struct document *doc;
+    bool failed;         /* out of memory */
+    struct node nowhere; /* what callers get then, so that they need not look */
+};
+
+/* ---- nodes ---- */
+
+static struct node *new_node(struct builder *b, enum node_kind kind)
+{
+    struct node *n = arena_new(&b->doc->arena, struct node, 1);
+    if (!n) {
+        b->failed = true;
+        b->nowhere = (struct node){.kind = kind};
+        return &b->nowhere;
+    }
+    n->kind = kind;
+    return n;
+}
+
+static struct node *scalar(struct builder *b, const char *text, size_t length, bool quoted)
+{
+    struct node *n = new_node(b, NODE_SCALAR);
+    const char *copy = wni_arena_strndup(&b->doc->arena, text, length);
+    if (!copy) b->failed = true;
+    n->text = copy ? copy : "";
+    n->quoted = quoted;
+    return n;
+}
+
+static struct node *text_node(struct builder *b, const char *text, bool quoted)
+{
+    return scalar(b, text, strlen(text), quoted);
+}
+
+/* One more entry; arrays of documents are as long as they need to be, so they are copied. */
+static void append(struct builder *b, struct node *to, struct node *key, struct node *value)
+{
+    struct node **items = arena_new(&b->doc->arena, struct node *, to->n + 1);
+    struct node **keys = arena_new(&b->doc->arena, struct node *, to->n + 1);
+    if (!items || !keys || b->failed) {
+        b->failed = true;
+        return;
+    }
+    if (to->items) memcpy(items, to->items, to->n * sizeof(struct node *));
+    if (to->keys) memcpy(keys, to->keys, to->n * sizeof(struct node *));
+    items[to->n] = value;
+    keys[to->n] = key;
+    to->items = items;
+    to->keys = keys;
+    to->n++;
+}
+
+static struct node **find(const struct node *map, const char *key)
+{
+    for (size_t i = 0; i < map->n; i++)
+        if (!strcmp(map->keys[i]->text, key)) return &map->items[i];
+    return NULL;
+}
+
+static void set(struct builder *b, struct node *map, const char *key, struct node *value)
+{
+    struct node **old = find(map, key);
+    if (old)
+        *old = value;
+    else
+        append(b, map, text_node(b, key, false), value);
+}
+
+static void set_text(struct builder *b, struct node *map, const char *key, const char *text)
+{
+    set(b, map, key, text_node(b, text, false));
+}
+
+static void remove_key(struct node *map, const char *key)
+{
+    struct node **at = find(map, key);
+    if (!at) return;
+    size_t i = (size_t)(at - map->items);
+    map->n--;
+    memmove(&map->items[i], &map->items[i + 1], (map->n - i) * sizeof *map->items);
+    memmove(&map->keys[i], &map->keys[i + 1], (map->n - i) * sizeof *map->keys);
+}
+
+/* The mapping under a key, made when it is not there or something else. */
+static struct node *inner(struct builder *b, struct node *map, const char *key)
+{
+    struct node **at = find(map, key);
+    if (at && (*at)->kind == NODE_MAP) return *at;
+    struct node *fresh = new_node(b, NODE_MAP);
+    set(b, map, key, fresh);
+    return fresh;
+}
+
+/* ---- flags that change a study ---- */
+
+/* "stop.trials" is a key inside a mapping. */
+static void override(struct builder *b, struct node *root, const struct args *args, const char *flag,
+                     const char *section, const char *key)
+{
+    const char *value = wni_arg(args, flag);
+    if (value) set_text(b, section ? inner(b, root, section) : root, key, value);
+}
+
+static void override_method(struct builder *b, struct node *root, const struct args *args)
+{
+    const char *name = wni_arg(args, "method"), *changes = wni_arg(args, "set");
+    if (name) {
+        remove_key(root, "searcher");
+        remove_key(root, "scheduler");
+        set_text(b, root, "method", name);
+    }
+    if (!changes) return;
+    struct node **old = find(root, "method");
+    struct node *plain = old && (*old)->kind == NODE_SCALAR ? *old : NULL;
+    struct node *method = inner(b, root, "method");
+    if (plain) set(b, method, "name", plain);
+    for (const char *at = changes; *at; at += strspn(at, " ")) {
+        size_t n = strcspn(at, " "), k = strcspn(at, "=");
+        if (k >= n) k = n;
+        struct node *value = k < n ? scalar(b, at + k + 1, n - k - 1, false) : text_node(b, "", false);
+        set(b, method, scalar(b, at, k, false)->text, value);
+        at += n;
+    }
+}
+
+static void override_all(struct builder *b, struct node *root, const struct args *args)
+{
+    static const struct {
+        const char *flag, *section, *key;
+    } rows[] = {
+        {"name", NULL, "name"},          {"store", NULL, "store"},        {"workers", NULL, "workers"},
+        {"seed", NULL, "seed"},          {"trials", "stop", "trials"},    {"results", "stop", "results"},
+        {"time", "stop", "time"},        {"timeout", "trial", "timeout"}, {"grace", "trial", "grace"},
+        {"retries", "trial", "retries"}, {"pattern", "report", "pattern"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        override(b, root, args, rows[i].flag, rows[i].section, rows[i].key);
+    override_method(b, root, args);
+}
+
+/* ---- a study made of flags ---- */
+
+static bool take_prefix(const char **text, size_t *n, const char *prefix)
+{
+    size_t length = strlen(prefix);
+    if (*n < length || memcmp(*text, prefix, length) != 0) return false;
+    *text += length;
+    *n -= length;
+    return true;
+}
+
+static const char *find_dots(const char *text, size_t n)
+{
+    for (size_t i = 0; i + 1 < n; i++)
+        if (text[i] == '.' && text[i + 1] == '.') return text + i;
+    return NULL;
+}
+
+/* MIN..MAX or MIN..MAX/STEP into a mapping. */
+static void put_range(struct builder *b, struct node *map, const char *text, size_t n, const char *dots)
+{
+    const char *max = dots + 2, *end = text + n;
+    const char *slash = memchr(max, '/', (size_t)(end - max));
+    set(b, map, "min", scalar(b, text, (size_t)(dots - text), false));
+    set(b, map, "max", scalar(b, max, (size_t)((slash ? slash : end) - max), false));
+    if (slash) set(b, map, "step", scalar(b, slash + 1, (size_t)(end - slash - 1), false));
+}
+
+static struct node *list_of(struct builder *b, const char *text, size_t n)
+{
+    struct node *list = new_node(b, NODE_LIST);
+    for (const char *at = text, *end = text + n; at <= end;) {
+        const char *comma = memchr(at, ',', (size_t)(end - at));
+        const char *stop = comma ? comma : end;
+        append(b, list, NULL, scalar(b, at, (size_t)(stop - at), false));
+        at = stop + 1;
+    }
+    return list;
+}
+
+/* What the flag's value means is as in the study file: the same messages then fit. */
+static struct node *read_range(struct builder *b, const char *text, size_t n)
+{
+    struct node *map = new_node(b, NODE_MAP);
+    if (n == 4 && !memcmp(text, "bool", 4)) {
+        set_text(b, map, "type", "bool");
+        return map;
+    }
+    if (take_prefix(&text, &n, "ord:")) {
+        set_text(b, map, "type", "ordinal");
+        set(b, map, "values", list_of(b, text, n));
+        return map;
+    }
+    bool log = take_prefix(&text, &n, "log"), whole = take_prefix(&text, &n, "int");
+    if ((log || whole) && !take_prefix(&text, &n, ":")) { /* a value that happens to start like this */
+        text -= (log ? 3 : 0) + (whole ? 3 : 0);
+        n += (size_t)(log ? 3 : 0) + (whole ? 3 : 0);
+        log = whole = false;
+    }
+    const char *dots = find_dots(text, n);
+    if (!dots) return memchr(text, ',', n) ? list_of(b, text, n) : scalar(b, text, n, false);
+    set_text(b, map, "type", whole ? "int" : "float");
+    put_range(b, map, text, n, dots);
+    if (log) set_text(b, map, "scale", "log");
+    return map;
+}
+
+static wn_status put_parameters(struct builder *b, struct node *root, const char *flags, struct err *err)
+{
+    struct node *parameters = inner(b, root, "parameters");
+    for (const char *at = flags ? flags : ""; *at; at += strspn(at, " ")) {
+        size_t n = strcspn(at, " "), k = strcspn(at, "=");
+        if (k >= n) return wni_fail(err, WN_EINVAL, "--param: expected NAME=RANGE, got '%.*s'", (int)n, at);
+        const char *name = scalar(b, at, k, false)->text;
+        if (find(parameters, name)) return wni_fail(err, WN_EINVAL, "--param: '%s' is given twice", name);
+        set(b, parameters, name, read_range(b, at + k + 1, n - k - 1));
+        at += n;
+    }
+    return parameters->n || b->failed
+               ? WN_OK
+               : wni_fail(err, WN_EINVAL,
+                          "nothing to tune: add --param NAME=RANGE, as in --param lr=log:1e-5..0.1");
+}
+
+static wn_status put_resource(struct builder *b, struct node *root, const char *flag, struct err *err)
+{
+    if (!flag) return WN_OK;
+    const char *equals = strchr(flag, '='), *dots = find_dots(flag, strlen(flag));
+    if (!equals || !dots || dots < equals)
+        return wni_fail(err, WN_EINVAL, "--resource: expected NAME=MIN..MAX, as in epoch=1..81, got '%s'",
+                        flag);
+    struct node *resource = inner(b, root, "resource");
+    set(b, resource, "name", scalar(b, flag, (size_t)(equals - flag), true));
+    put_range(b, resource, equals + 1, strlen(equals + 1), dots);
+    return WN_OK;
+}
+
+static wn_status build_study(struct builder *b, struct node *root, const struct args *args, struct err *err)
+{
+    const char *less = wni_arg(args, "minimize"), *more = wni_arg(args, "maximize");
+    if (less && more) return wni_fail(err, WN_EINVAL, "give either --minimize or --maximize");
+    if (args->n_words == 0)
+        return wni_fail(err, WN_EINVAL,
+                        "the command is missing: put it after --, as in -- ./train --lr {lr}");
+    struct node *metric = inner(b, root, "metric"), *command = new_node(b, NODE_LIST);
+    set(b, metric, "name", text_node(b, less ? less : more, true));
+    set_text(b, metric, "goal", less ? "minimize" : "maximize");
+    for (size_t i = 0; i < args->n_words; i++)
+        append(b, command, NULL, text_node(b, args->words[i], true));
+    set(b, root, "command", command);
+    wn_status st = put_resource(b, root, wni_arg(args, "resource"), err);
+    return st ? st : put_parameters(b, root, wni_arg(args, "param"), err);
+}
+
+/* ---- together ---- */
+
+static void print_problems(const struct problems *problems)
+{
+    struct buf lines = {0};
+    wni_problems_write(problems, &lines);
+    fputs(wni_buf_text(&lines), stderr);
+    wni_buf_release(&lines);
+}
+
+static wn_status make_document(const struct args *args, struct document *doc, struct err *err)
+{
+    bool from_flags = wni_arg(args, "minimize") || wni_arg(args, "maximize");
+    struct builder b = {.doc = doc};
+    wn_status st = WN_OK;
+    if (from_flags) {
+        doc->name = args->n_words ? args->words[0] : "study";
+        doc->root = new_node(&b, NODE_MAP);
+        st = build_study(&b, doc->root, args, err);
+    } else if (args->n_words != 1) {
+        st =
+            wni_fail(err, WN_EINVAL, "%s: expected a study file, or --minimize METRIC --param ... -- COMMAND",
+                     args->command->name);
+    } else if (wni_arg(args, "param") || wni_arg(args, "resource")) {
+        st = wni_fail(err, WN_EINVAL,
+                      "--param and --resource go with --minimize or --maximize, not with a file");
+    } else {
+        st = wni_document_load(doc, args->words[0], err);
+    }
+    if (!st && doc->root && doc->root->kind == NODE_MAP) override_all(&b, doc->root, args);
+    if (!b.failed) return st;
+    doc->root = NULL; /* it may be nowhere */
+    return wni_fail_memory(err);
+}
+
+int wni_study_from_args(const struct args *args, struct studyfile *study)
+{
+    struct document doc = {0};
+    struct problems problems = {0};
+    struct err err = {0};
+    int code = EXIT_DONE;
+    *study = (struct studyfile){0};
+    wn_status st = make_document(args, &doc, &err);
+    if (!st) {
+        st = wni_studyfile_read(study, &doc, &problems);
+        if (st == WN_EINVAL) print_problems(&problems);
+        if (st == WN_EINVAL) code = EXIT_USAGE;
+    }
+    if (st && code == EXIT_DONE) {
+        code = wni_complain(&err, st);
+        if (st != WN_ENOMEM) code = EXIT_USAGE; /* a file that cannot be read is a mistake of the same kind */
+    }
+    wni_problems_release(&problems);
+    wni_document_release(&doc);
+    return code;
+}

@@ -1,0 +1,43 @@
+/* studyargs.h -- a study from a file, from flags, or from a file changed by flags.
+ *
+ * Flags become part of the document before it is read, so one piece of code checks everything and says what
+ * is wrong. */
+#ifndef WNI_CLI_STUDYARGS_H
+#define WNI_CLI_STUDYARGS_H
+
+#include "cli/cli.h"
+#include "studyfile/studyfile.h"
+
+/* Flags that change or make up a study: rows for a command's table. */
+/* clang-format off */
+#define STUDY_OPTIONS                                                                                        \
+    {.name = "name", .value = "NAME", .help = "name of the study [the file's, or the program's]"},           \
+    {.name = "store", .value = "ADDRESS", .help = "where results are kept"},                                 \
+    {.name = "workers", .value = "N", .help = "trials that run at the same time [1]"},                       \
+    {.name = "method", .value = "METHOD", .help = "how to tune: a row of 'winnow methods' [rs]"},            \
+    {.name = "set", .value = "PART.OPTION=VALUE", .many = true,                                              \
+     .help = "change an option of the method: --set scheduler.eta=4"},                                       \
+    {.name = "seed", .value = "N", .help = "which random numbers [0]"},                                      \
+    {.name = "trials", .value = "N", .help = "start at most N trials in all"},                               \
+    {.name = "results", .value = "N", .help = "end after N reports"},                                        \
+    {.name = "time", .value = "TIME", .help = "end after this long: 90s, 30m, 1h30m"},                       \
+    {.name = "timeout", .value = "TIME", .help = "end a trial that runs longer"},                            \
+    {.name = "grace", .value = "TIME", .help = "between SIGTERM and SIGKILL [10s]"},                         \
+    {.name = "retries", .value = "N", .help = "how often a failed trial is run again [0]"}
+
+#define STUDY_FROM_FLAGS                                                                                     \
+    {.name = "minimize", .value = "METRIC", .help = "without a file: what to minimize, as the program reports it"}, \
+    {.name = "maximize", .value = "METRIC", .help = "without a file: what to maximize"},                     \
+    {.name = "param", .value = "NAME=RANGE", .many = true,                                                   \
+     .help = "without a file: what to tune: x=0..1, lr=log:1e-5..0.1, units=int:16..512, n=logint:1..4096, " \
+             "batch=ord:16,32,64, act=relu,tanh, fast=bool, seed=7"},                                        \
+    {.name = "resource", .value = "NAME=MIN..MAX", .help = "without a file: what early stopping saves: epoch=1..81"}, \
+    {.name = "pattern", .value = "REGEX", .help = "without a file: where reports are in the program's output"}
+/* clang-format on */
+
+/* Reads the study that the arguments describe: words[0] is a file, or, when one of --minimize and --maximize
+ * is given, all words are the command.  Mistakes are printed to stderr; returns an exit code, 0: `study` is
+ * complete.  The caller releases it either way. */
+int wni_study_from_args(const struct args *args, struct studyfile *study);
+
+#endif

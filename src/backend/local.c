@@ -1,0 +1,958 @@
+/* local.c -- runs trials as processes and tells what happens to them.
+ *
+ * A worker is a slot.  A slot holds one run of a trial from its start until the last process of its group is
+ * gone, which is longer than the tuner hears of it: a stopped trial may take its grace time to end, and a new
+ * one must not share its processor or graphics card meanwhile.  So a start may have to wait for a slot.
+ *
+ * Everything that depends on time (reading what was printed, timeouts, SIGKILL after the grace time, ticks)
+ * happens in one timer, POLL seconds apart.  The ends of processes come by SIGCHLD at once. */
+#define _GNU_SOURCE
+#include "backend/local.h"
+
+#include "backend/guard.h"
+#include "backend/report.h"
+#include "backend/spawn.h"
+#include "backend/strays.h"
+#include "backend/trialdir.h"
+#include "base/clock.h"
+#include "base/mem.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include <uv.h>
+
+extern char **environ;
+
+enum {
+    POLL_MS = 25,       /* a decision must reach the process within 100 ms of its line */
+    CHUNK = 1 << 16,    /* bytes read from a stream before others get their turn */
+    STRAYS_SECONDS = 1, /* between looks for processes that left their group */
+    N_STREAMS = 2,      /* stdout, stderr */
+    ORPHANS = 256,      /* ends of processes we know nothing of, remembered */
+};
+
+static const char *const stream_names[N_STREAMS] = {"stdout", "stderr"};
+
+struct stream {
+    int fd;
+    uint64_t from, at; /* where this run's output began, what is read next */
+    struct report_stream parser;
+};
+
+enum ending { /* who ended the run */
+              ENDED_ITSELF,
+              ENDED_STOPPED,
+              ENDED_PAUSED,
+              ENDED_COMPLETE,
+              ENDED_TIMEOUT,
+              ENDED_CLOSED,
+};
+
+/* A start under way in a thread. */
+struct birth {
+    uv_work_t work;
+    struct local *b;
+    struct slot *slot;
+    struct arena arena; /* holds argv */
+    const char *const *argv;
+    struct environment env;
+    wn_status status;
+    struct err err;
+};
+
+struct slot {
+    bool busy;
+    bool unborn;  /* its process is being started; `group` is not known yet */
+    bool doomed;  /* to be ended as soon as it is */
+    bool heard;   /* the tuner wants to know */
+    bool reaped;  /* its first process has ended, as `status` says */
+    bool drained; /* and all it printed has been read */
+    uint32_t trial;
+    pid_t group; /* and its first process */
+    int status;
+    enum ending why;
+    double started, ended;
+    double term_at, kill_at; /* INFINITY: not */
+    uint64_t reports;        /* of this run */
+    struct stream streams[N_STREAMS];
+    struct birth birth;
+};
+
+struct waiting { /* a start without a slot yet */
+    uint32_t trial;
+    double resumed_from;
+    double *config;
+};
+
+struct orphan { /* a process that ended before we knew which slot it belongs to */
+    pid_t pid;
+    int status;
+};
+
+struct queued {
+    struct happening it;
+    char *detail;
+};
+
+struct local {
+    const struct local_setup *setup; /* points to `own` */
+    struct local_setup own;
+    char folder[TRIAL_PATH_MAX]; /* absolute */
+    struct report_form form;
+    struct environment base; /* of all trials */
+    struct guard guard;
+    uv_loop_t loop;
+    uv_timer_t timer;
+    uv_work_t nothing;
+    uv_signal_t signals[4];
+    size_t n_signals;
+    bool loop_open, closing;
+    double opened, last_told, looked_for_strays;
+    unsigned interrupts;
+    struct slot *slots;
+    struct waiting *waiting;
+    size_t n_waiting;
+    unsigned unborn;        /* slots */
+    struct orphan *orphans; /* a ring */
+    size_t n_orphans, orphans_cap;
+    struct queued *queue;
+    size_t head, n_queue, queue_cap;
+    char *told; /* detail of the happening last given out */
+    char *chunk;
+    wn_status status; /* what went wrong in a callback; next() tells */
+    struct err err;
+    uint8_t *met; /* trials started by this backend */
+    size_t met_cap;
+    struct local_figures figures;
+    double *freed; /* when each slot's last process ended; NAN: refilled since */
+};
+
+static double now(const void *self)
+{
+    return wni_clock_seconds() - ((const struct local *)self)->opened;
+}
+
+static void remember(struct local *b, wn_status st, const struct err *err)
+{
+    if (!st || b->status) return;
+    b->status = st;
+    b->err = *err;
+}
+
+/* ---- the queue of happenings ---- */
+
+static wn_status push(struct local *b, const struct happening *it, char *detail, struct err *err)
+{
+    if (!wni_reserve((void **)&b->queue, &b->queue_cap, b->n_queue + 1, sizeof *b->queue)) {
+        free(detail);
+        return wni_fail_memory(err);
+    }
+    b->queue[b->n_queue] = (struct queued){*it, detail};
+    b->queue[b->n_queue].it.time = now(b);
+    b->n_queue++;
+    return WN_OK;
+}
+
+static void pop(struct local *b, struct happening *out)
+{
+    free(b->told);
+    *out = b->queue[b->head].it;
+    out->detail = b->told = b->queue[b->head].detail;
+    if (++b->head == b->n_queue) b->head = b->n_queue = 0;
+    b->last_told = now(b);
+}
+
+/* Nobody wants to hear of this trial any more. */
+static void forget(struct local *b, uint32_t trial)
+{
+    size_t kept = b->head;
+    for (size_t i = b->head; i < b->n_queue; i++) {
+        bool its = b->queue[i].it.kind <= HAPPENED_END && b->queue[i].it.trial == trial;
+        if (its)
+            free(b->queue[i].detail);
+        else
+            b->queue[kept++] = b->queue[i];
+    }
+    b->n_queue = kept;
+    if (b->head == b->n_queue) b->head = b->n_queue = 0;
+}
+
+/* ---- reading what is printed ---- */
+
+struct hearing {
+    struct local *b;
+    struct slot *slot;
+};
+
+static wn_status take_report(void *context, const struct report *report, struct err *err)
+{
+    struct hearing *h = context;
+    struct happening it = {.kind = HAPPENED_REPORT,
+                           .trial = h->slot->trial,
+                           .resource = report->resource,
+                           .value = report->value};
+    h->slot->reports++;
+    return h->slot->heard ? push(h->b, &it, NULL, err) : WN_OK;
+}
+
+/* Reads a piece of a stream.  Returns whether there may be more. */
+static bool read_stream(struct local *b, struct slot *slot, struct stream *s)
+{
+    struct hearing hearing = {b, slot};
+    struct err err = {0};
+    ssize_t n = pread(s->fd, b->chunk, CHUNK, (off_t)s->at);
+    if (n <= 0) return false;
+    s->at += (uint64_t)n;
+    remember(b, wni_report_feed(&s->parser, b->chunk, (size_t)n, take_report, &hearing, &err), &err);
+    return n == CHUNK;
+}
+
+/* Returns whether something is left to read. */
+static bool read_slot(struct local *b, struct slot *slot)
+{
+    bool more = false;
+    for (int i = 0; i < N_STREAMS; i++)
+        if (read_stream(b, slot, &slot->streams[i])) more = true;
+    return more;
+}
+
+static void close_stream(struct stream *s)
+{
+    if (s->fd >= 0) close(s->fd);
+    s->fd = -1;
+    wni_report_stream_release(&s->parser);
+}
+
+static void close_streams(struct slot *slot)
+{
+    for (int i = 0; i < N_STREAMS; i++)
+        close_stream(&slot->streams[i]);
+}
+
+/* ---- how a run ended ---- */
+
+static bool group_is_gone(const struct slot *slot)
+{
+    return kill(-slot->group, 0) != 0 && errno == ESRCH;
+}
+
+static void end_group(const struct local *b, struct slot *slot, enum ending why)
+{
+    if (slot->why == ENDED_ITSELF) slot->why = why;
+    slot->doomed = slot->unborn;
+    if (slot->unborn) return;
+    kill(-slot->group, SIGTERM);
+    slot->term_at = INFINITY;
+    if (isinf(slot->kill_at)) slot->kill_at = now(b) + b->setup->grace;
+}
+
+static uint64_t count_incomplete(const struct slot *slot)
+{
+    return slot->streams[0].parser.incomplete + slot->streams[1].parser.incomplete;
+}
+
+/* Why a run failed that ended by itself; false when it did not. */
+static bool find_fault(const struct local *b, const struct slot *slot, struct buf *out)
+{
+    if (WIFSIGNALED(slot->status)) {
+        int signal = WTERMSIG(slot->status);
+        wni_buf_printf(out, "killed by signal %d (%s)", signal, strsignal(signal));
+    } else if (WEXITSTATUS(slot->status) != 0) {
+        wni_buf_printf(out, "exit code %d", WEXITSTATUS(slot->status));
+    } else if (slot->reports == 0 && count_incomplete(slot) > 0) {
+        wni_buf_printf(out, "it reported '%s' but never together with '%s'", b->setup->metric,
+                       b->setup->resource ? b->setup->resource : "");
+    } else if (slot->reports == 0) {
+        wni_buf_printf(out, "it ended without reporting '%s'", b->setup->metric);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+static wn_state judge(const struct local *b, const struct slot *slot, struct buf *reason)
+{
+    static const char *const said[] = {[ENDED_STOPPED] = "stopped by the scheduler",
+                                       [ENDED_PAUSED] = "paused by the scheduler",
+                                       [ENDED_COMPLETE] = "complete: it reached the largest resource",
+                                       [ENDED_CLOSED] = "stopped with the study"};
+    switch (slot->why) {
+    case ENDED_TIMEOUT:
+        wni_buf_printf(reason, "it ran longer than %.6g s", b->setup->timeout);
+        return WN_TIMEOUT;
+    case ENDED_ITSELF:
+        if (find_fault(b, slot, reason)) return WN_FAILED;
+        wni_buf_puts(reason, "it ended by itself");
+        return WN_COMPLETE;
+    case ENDED_STOPPED:
+    case ENDED_PAUSED:
+    case ENDED_COMPLETE:
+    case ENDED_CLOSED:
+        break;
+    }
+    wni_buf_puts(reason, said[slot->why]);
+    return WN_COMPLETE; /* nobody asks */
+}
+
+static double unix_time(const struct local *b, double when)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    return round(((double)t.tv_sec + 1e-9 * (double)t.tv_nsec + when - now(b)) * 1000) / 1000;
+}
+
+static void write_outcome(const struct local *b, const struct slot *slot, const char *reason,
+                          const char *tail)
+{
+    struct buf text = {0};
+    wni_buf_printf(&text, "{\"trial\": %u, \"reason\": ", slot->trial);
+    wni_buf_json_string(&text, reason);
+    wni_buf_puts(&text, ", \"exit_code\": ");
+    wni_buf_json_double(&text, WIFEXITED(slot->status) ? WEXITSTATUS(slot->status) : (double)NAN);
+    wni_buf_puts(&text, ", \"signal\": ");
+    wni_buf_json_double(&text, WIFSIGNALED(slot->status) ? WTERMSIG(slot->status) : (double)NAN);
+    wni_buf_printf(&text, ", \"ended_by_winnow\": %s", slot->why == ENDED_ITSELF ? "false" : "true");
+    wni_buf_printf(&text, ", \"reports\": %llu, \"started\": ", (unsigned long long)slot->reports);
+    wni_buf_json_double(&text, unix_time(b, slot->started));
+    wni_buf_puts(&text, ", \"ended\": ");
+    wni_buf_json_double(&text, unix_time(b, slot->ended));
+    wni_buf_puts(&text, ", \"seconds\": ");
+    wni_buf_json_double(&text, round((slot->ended - slot->started) * 1e6) / 1e6);
+    wni_buf_puts(&text, ", \"stderr\": ");
+    wni_buf_json_string(&text, tail);
+    wni_buf_puts(&text, "}\n");
+    if (!text.failed) wni_trial_file_write(b->folder, slot->trial, "outcome.json", &text);
+    wni_buf_release(&text);
+}
+
+/* The last line that came without its newline, then the end itself. */
+static void tell_end(struct local *b, struct slot *slot)
+{
+    struct hearing hearing = {b, slot};
+    struct err err = {0};
+    char tail[TAIL_MAX + 1];
+    struct buf detail = {0};
+    for (int i = 0; i < N_STREAMS; i++)
+        remember(b, wni_report_end(&slot->streams[i].parser, take_report, &hearing, &err), &err);
+    wn_state state = judge(b, slot, &detail);
+    tail[0] = '\0';
+    if (slot->streams[1].at > slot->streams[1].from)
+        wni_file_tail(slot->streams[1].fd, slot->streams[1].from, tail);
+    write_outcome(b, slot, wni_buf_text(&detail), tail);
+    if (state != WN_COMPLETE && *tail) wni_buf_printf(&detail, "\nlast lines of stderr:\n%s", tail);
+    struct happening it = {.kind = HAPPENED_END, .trial = slot->trial, .state = state};
+    if (slot->heard && !detail.failed) {
+        remember(b, push(b, &it, detail.data, &err), &err);
+        detail = (struct buf){0}; /* the queue has it */
+    } else if (slot->heard) {
+        remember(b, wni_fail_memory(&err), &err);
+    }
+    wni_buf_release(&detail);
+    slot->heard = false;
+    slot->drained = true;
+    close_streams(slot);
+}
+
+static wn_status run_in(struct local *b, struct slot *slot, const struct waiting *w, struct err *err);
+
+/* A trial that could not be started ends as soon as it began; nor will others start. */
+static void tell_stillborn(struct local *b, uint32_t trial, struct err *why)
+{
+    struct happening it = {.kind = HAPPENED_END, .trial = trial, .state = WN_FAILED, .hopeless = true};
+    char *detail = wni_strdup(why->text);
+    remember(b, detail ? push(b, &it, detail, why) : wni_fail_memory(why), why);
+}
+
+/* ---- slots ---- */
+
+static struct slot *find_slot(const struct local *b, uint32_t trial)
+{
+    for (unsigned i = 0; i < b->setup->workers; i++)
+        if (b->slots[i].busy && b->slots[i].trial == trial) return &b->slots[i];
+    return NULL;
+}
+
+static struct slot *free_slot(const struct local *b)
+{
+    for (unsigned i = 0; i < b->setup->workers; i++)
+        if (!b->slots[i].busy) return &b->slots[i];
+    return NULL;
+}
+
+/* Starts what waits and can run: a slot is free, and the trial's own last run is over. */
+static void start_waiting(struct local *b)
+{
+    for (size_t i = 0; i < b->n_waiting;) {
+        struct slot *slot = free_slot(b);
+        struct waiting w = b->waiting[i];
+        struct err err = {0};
+        if (!slot) return;
+        if (find_slot(b, w.trial)) {
+            i++;
+            continue;
+        }
+        memmove(&b->waiting[i], &b->waiting[i + 1], (--b->n_waiting - i) * sizeof w);
+        wn_status st = run_in(b, slot, &w, &err);
+        if (st) tell_stillborn(b, w.trial, &err); /* the tuner believes that it runs */
+        free(w.config);
+    }
+}
+
+/* Moves an ended run on: read the rest, tell the end, free the slot when its group is gone.  Returns whether
+ * there is more to read. */
+static bool settle(struct local *b, struct slot *slot)
+{
+    if (!slot->busy || !slot->reaped) return false;
+    if (!slot->drained) {
+        if (read_slot(b, slot)) return true;
+        tell_end(b, slot);
+    }
+    if (group_is_gone(slot)) {
+        wni_guard_set(&b->guard, (size_t)(slot - b->slots), 0);
+        slot->busy = false;
+        b->freed[slot - b->slots] = slot->ended;
+    } else if (isinf(slot->kill_at)) { /* left behind by a program that is done */
+        end_group(b, slot, ENDED_ITSELF);
+    }
+    return false;
+}
+
+static bool bury(struct local *b, pid_t pid, int status)
+{
+    for (unsigned i = 0; i < b->setup->workers; i++) {
+        struct slot *slot = &b->slots[i];
+        if (!slot->busy || slot->unborn || slot->reaped || slot->group != pid) continue;
+        slot->reaped = true;
+        slot->status = status;
+        slot->ended = now(b);
+        return true;
+    }
+    return false;
+}
+
+/* Takes the ends of all children: of trials, of orphans we adopted, of the guard.  A process may end before
+ * the thread that started it has told us its number: such ends are kept for after_birth(). */
+static void reap(struct local *b)
+{
+    int status;
+    if (b->unborn == 0) b->n_orphans = 0;
+    for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;)
+        if (!bury(b, pid, status)) b->orphans[b->n_orphans++ % b->orphans_cap] = (struct orphan){pid, status};
+}
+
+/* The end of a process that came before its number. */
+static void bury_orphan(struct local *b, const struct slot *slot)
+{
+    size_t n = b->n_orphans < b->orphans_cap ? b->n_orphans : b->orphans_cap;
+    for (size_t i = 0; i < n; i++)
+        if (b->orphans[i].pid == slot->group) {
+            bury(b, slot->group, b->orphans[i].status);
+            return;
+        }
+    /* Pushed out of the ring by hundreds of others: that it ended is all that is known. */
+    if (kill(slot->group, 0) != 0 && errno == ESRCH) bury(b, slot->group, W_EXITCODE(255, 0));
+}
+
+static void settle_all(struct local *b, bool *more)
+{
+    for (unsigned i = 0; i < b->setup->workers; i++)
+        if (settle(b, &b->slots[i])) *more = true;
+    start_waiting(b);
+}
+
+/* ---- callbacks ---- */
+
+static void mind_clock(struct local *b, struct slot *slot)
+{
+    double time = now(b);
+    if (b->setup->timeout > 0 && slot->why == ENDED_ITSELF && !slot->reaped &&
+        time - slot->started > b->setup->timeout)
+        end_group(b, slot, ENDED_TIMEOUT);
+    if (time >= slot->term_at) end_group(b, slot, slot->why);
+    if (time >= slot->kill_at) kill(-slot->group, SIGKILL);
+}
+
+static bool trial_lives(const void *context, uint32_t trial)
+{
+    return find_slot(context, trial) != NULL;
+}
+
+static void on_timer(uv_timer_t *timer)
+{
+    struct local *b = timer->data;
+    bool more = false;
+    reap(b);
+    for (unsigned i = 0; i < b->setup->workers; i++) {
+        struct slot *slot = &b->slots[i];
+        if (!slot->busy || slot->unborn) continue;
+        mind_clock(b, slot);
+        if (!slot->reaped && read_slot(b, slot)) more = true;
+    }
+    settle_all(b, &more);
+    if (now(b) - b->looked_for_strays > STRAYS_SECONDS) {
+        wni_strays_end(b->folder, trial_lives, b);
+        b->looked_for_strays = now(b);
+    }
+    uv_timer_start(timer, on_timer, more ? 0 : POLL_MS, 0);
+}
+
+static void on_signal(uv_signal_t *handle, int number)
+{
+    struct local *b = handle->data;
+    struct err err = {0};
+    bool more = false;
+    if (number == SIGCHLD) {
+        reap(b);
+        settle_all(b, &more); /* more: the timer goes on */
+        return;
+    }
+    b->interrupts++;
+    struct happening it = {.kind = HAPPENED_INTERRUPT, .urgent = number != SIGINT || b->interrupts > 1};
+    if (!b->closing) remember(b, push(b, &it, NULL, &err), &err);
+}
+
+/* ---- starting ---- */
+
+static void set_environment(const struct local *b, const struct slot *slot, const struct waiting *w,
+                            const struct buf *config, struct environment *e)
+{
+    const struct local_setup *s = b->setup;
+    char path[TRIAL_PATH_MAX];
+    size_t worker = (size_t)(slot - b->slots);
+    wni_environment_copy(e, &b->base);
+    wni_environment_set(e, "WINNOW_TRIAL", "%u", w->trial);
+    wni_environment_set(e, "WINNOW_TRIAL_DIR", "%s", wni_trial_path(path, b->folder, w->trial, ""));
+    wni_environment_set(e, "WINNOW_CHECKPOINT_DIR", "%s",
+                        wni_trial_path(path, b->folder, w->trial, "checkpoint"));
+    wni_environment_set(e, "WINNOW_PARAMS", "%s", wni_buf_text(config));
+    wni_environment_set(e, "WINNOW_RESUMED_FROM", "%.15g", w->resumed_from);
+    wni_environment_set(e, "WINNOW_WORKER", "%zu", worker);
+    if (s->n_gpus) wni_environment_set(e, "CUDA_VISIBLE_DEVICES", "%d", (int)s->gpus[worker % s->n_gpus]);
+}
+
+/* Whether a trial is new: neither resumed nor tried again.  A folder of that name is from another study then.
+ */
+static wn_status meet(struct local *b, const struct waiting *w, bool *fresh, struct err *err)
+{
+    size_t before = b->met_cap;
+    if (!wni_reserve((void **)&b->met, &b->met_cap, (size_t)w->trial + 1, 1)) return wni_fail_memory(err);
+    memset(b->met + before, 0, b->met_cap - before);
+    *fresh = w->resumed_from == 0 && !b->met[w->trial];
+    b->met[w->trial] = 1;
+    return WN_OK;
+}
+
+static wn_status open_streams(struct local *b, struct slot *slot, double resumed_from, struct err *err)
+{
+    wn_status st = WN_OK;
+    for (int i = 0; i < N_STREAMS && !st; i++) {
+        struct stream *s = &slot->streams[i];
+        wni_report_stream_init(&s->parser, &b->form, resumed_from);
+        st = wni_trial_output_open(b->folder, slot->trial, stream_names[i], &s->fd, &s->from, err);
+        s->at = s->from;
+    }
+    return st;
+}
+
+static void release_birth(struct birth *birth)
+{
+    wni_environment_release(&birth->env);
+    wni_arena_release(&birth->arena);
+}
+
+/* All that a start needs, but for the start itself. */
+static wn_status prepare(struct local *b, struct slot *slot, const struct waiting *w, struct err *err)
+{
+    struct birth *birth = &slot->birth;
+    struct buf config = {0};
+    bool fresh = false;
+    wni_config_write(b->setup->space, w->config, &config);
+    wn_status st = config.failed ? wni_fail_memory(err) : meet(b, w, &fresh, err);
+    if (!st) st = b->setup->expand(b->setup->context, w->trial, w->config, &birth->arena, &birth->argv, err);
+    if (!st) set_environment(b, slot, w, &config, &birth->env);
+    wni_buf_putc(&config, '\n'); /* from here on it is a file */
+    if (!st && (birth->env.failed || config.failed)) st = wni_fail_memory(err);
+    if (!st) st = wni_trial_folder_make(b->folder, w->trial, fresh, &config, err);
+    if (!st) st = open_streams(b, slot, w->resumed_from, err);
+    wni_buf_release(&config);
+    return st;
+}
+
+/* In a thread: the C library waits until the new process executes its program, which on a busy machine takes
+ * milliseconds, and others end and report meanwhile. */
+static void give_birth(uv_work_t *work)
+{
+    struct birth *birth = work->data;
+    pid_t pid;
+    const struct stream *streams = birth->slot->streams;
+    birth->status = wni_spawn(birth->argv, &birth->env, streams[0].fd, streams[1].fd, &pid, &birth->err);
+    if (birth->status) return;
+    wni_guard_set(&birth->b->guard, (size_t)(birth->slot - birth->b->slots), pid);
+    birth->slot->group = pid; /* nobody looks while the slot is unborn */
+}
+
+static void count_refill(struct local *b, size_t i, double time)
+{
+    b->figures.starts++;
+    if (isnan(b->freed[i])) return;
+    double took = time - b->freed[i];
+    b->figures.refills++;
+    b->figures.refill_sum += took;
+    if (took > b->figures.refill_max) b->figures.refill_max = took;
+    b->freed[i] = NAN;
+}
+
+static void after_birth(uv_work_t *work, int cancelled)
+{
+    struct birth *birth = work->data;
+    struct local *b = birth->b;
+    struct slot *slot = birth->slot;
+    bool more = false;
+    (void)cancelled; /* nobody does */
+    slot->unborn = false;
+    b->unborn--;
+    release_birth(birth);
+    if (birth->status) {
+        slot->busy = false;
+        close_streams(slot);
+        if (slot->heard) tell_stillborn(b, slot->trial, &birth->err);
+        return;
+    }
+    slot->started = now(b);
+    count_refill(b, (size_t)(slot - b->slots), slot->started);
+    if (slot->doomed) end_group(b, slot, slot->why);
+    bury_orphan(b, slot);
+    settle_all(b, &more);
+}
+
+static wn_status run_in(struct local *b, struct slot *slot, const struct waiting *w, struct err *err)
+{
+    *slot = (struct slot){.trial = w->trial, .term_at = INFINITY, .kill_at = INFINITY, .heard = true};
+    slot->birth = (struct birth){.b = b, .slot = slot};
+    slot->birth.work.data = &slot->birth;
+    for (int i = 0; i < N_STREAMS; i++)
+        slot->streams[i].fd = -1;
+    wn_status st = prepare(b, slot, w, err);
+    if (st) {
+        release_birth(&slot->birth);
+        close_streams(slot);
+        return st;
+    }
+    slot->busy = slot->unborn = true;
+    b->unborn++;
+    uv_queue_work(&b->loop, &slot->birth.work, give_birth, after_birth); /* fails for a NULL function only */
+    return WN_OK;
+}
+
+static wn_status start(void *self, uint32_t trial, const double *config, double resumed_from, struct err *err)
+{
+    struct local *b = self;
+    struct slot *slot = free_slot(b);
+    size_t bytes = b->setup->space->n * sizeof *config;
+    struct waiting w = {trial, resumed_from, NULL};
+    assert(b->n_waiting < b->setup->workers);
+    w.config = malloc(bytes ? bytes : 1);
+    if (!w.config) return wni_fail_memory(err);
+    memcpy(w.config, config, bytes);
+    if (!slot || b->n_waiting || find_slot(b, trial)) {
+        b->waiting[b->n_waiting++] = w;
+        return WN_OK;
+    }
+    wn_status st = run_in(b, slot, &w, err);
+    free(w.config);
+    return st;
+}
+
+/* ---- ending ---- */
+
+static bool drop_waiting(struct local *b, uint32_t trial)
+{
+    for (size_t i = 0; i < b->n_waiting; i++) {
+        if (b->waiting[i].trial != trial) continue;
+        free(b->waiting[i].config);
+        memmove(&b->waiting[i], &b->waiting[i + 1], (--b->n_waiting - i) * sizeof *b->waiting);
+        return true;
+    }
+    return false;
+}
+
+/* The run that the tuner hears of; others of the same trial are only being cleared away. */
+static wn_status silence(struct local *b, uint32_t trial, struct slot **out, struct err *err)
+{
+    *out = NULL;
+    struct slot *slot = find_slot(b, trial);
+    bool known = drop_waiting(b, trial) || (slot && slot->heard);
+    for (size_t i = b->head; i < b->n_queue && !known; i++) /* it has ended, but that was not told yet */
+        known = b->queue[i].it.kind == HAPPENED_END && b->queue[i].it.trial == trial;
+    forget(b, trial);
+    if (!known) return wni_fail(err, WN_ENOTFOUND, "trial %u is not running", trial);
+    if (!slot || !slot->heard) return WN_OK;
+    slot->heard = false;
+    *out = slot;
+    return WN_OK;
+}
+
+static wn_status stop(void *self, uint32_t trial, bool keep, struct err *err)
+{
+    struct slot *slot;
+    wn_status st = silence(self, trial, &slot, err);
+    if (slot) end_group(self, slot, keep ? ENDED_PAUSED : ENDED_STOPPED);
+    return st;
+}
+
+/* It may want to save its model: it gets the grace time to end by itself before it is asked to. */
+static wn_status complete(void *self, uint32_t trial, struct err *err)
+{
+    struct slot *slot;
+    wn_status st = silence(self, trial, &slot, err);
+    if (!slot) return st;
+    slot->why = ENDED_COMPLETE;
+    slot->term_at = now(self) + ((const struct local *)self)->setup->grace;
+    return st;
+}
+
+static void discard(void *self, uint32_t trial)
+{
+    const struct local *b = self;
+    wni_trial_checkpoint_remove(b->folder, trial);
+}
+
+/* ---- waiting ---- */
+
+static bool expects_something(const struct local *b)
+{
+    for (unsigned i = 0; i < b->setup->workers; i++)
+        if (b->slots[i].busy && b->slots[i].heard) return true;
+    return b->n_waiting > 0;
+}
+
+static wn_status next(void *self, struct happening *out, struct err *err)
+{
+    struct local *b = self;
+    for (;;) {
+        if (b->status) {
+            *err = b->err;
+            return b->status;
+        }
+        if (b->head < b->n_queue) {
+            pop(b, out);
+            return WN_OK;
+        }
+        if (b->setup->tick > 0 && now(b) - b->last_told >= b->setup->tick) {
+            *out = (struct happening){.kind = HAPPENED_TICK, .time = now(b)};
+            b->last_told = out->time;
+            return WN_OK;
+        }
+        if (b->setup->tick <= 0 && !expects_something(b))
+            return wni_fail(err, WN_EXHAUSTED, "nothing is running");
+        uv_run(&b->loop, UV_RUN_ONCE);
+    }
+}
+
+/* ---- opening and closing ---- */
+
+static bool is_busy(const struct local *b)
+{
+    for (unsigned i = 0; i < b->setup->workers; i++)
+        if (b->slots[i].busy) return true;
+    return false;
+}
+
+static bool nobody_lives(const void *context, uint32_t trial)
+{
+    (void)context, (void)trial;
+    return false;
+}
+
+/* Ends all that runs, however long that takes; one more interrupt and it takes no longer. */
+static void end_everything(struct local *b)
+{
+    unsigned before = b->interrupts;
+    b->closing = true;
+    while (b->n_waiting)
+        free(b->waiting[--b->n_waiting].config);
+    for (unsigned i = 0; i < b->setup->workers; i++) {
+        struct slot *slot = &b->slots[i];
+        if (slot->busy && isinf(slot->kill_at) && slot->why != ENDED_COMPLETE)
+            end_group(b, slot, ENDED_CLOSED);
+        slot->heard = false;
+    }
+    while (is_busy(b)) {
+        uv_run(&b->loop, UV_RUN_ONCE);
+        for (unsigned i = 0; i < b->setup->workers && b->interrupts > before; i++)
+            if (b->slots[i].busy && !b->slots[i].unborn) kill(-b->slots[i].group, SIGKILL);
+    }
+    for (int i = 0; i < 100 && wni_strays_end(b->folder, nobody_lives, NULL) > 0; i++) {
+        usleep(1000); /* they have to die first */
+        reap(b);
+    }
+}
+
+static void close_handle(uv_handle_t *handle, void *unused)
+{
+    (void)unused;
+    if (!uv_is_closing(handle)) uv_close(handle, NULL);
+}
+
+static void close_local(void *self)
+{
+    struct local *b = self;
+    if (b->loop_open) {
+        end_everything(b);
+        uv_walk(&b->loop, close_handle, NULL);
+        while (uv_run(&b->loop, UV_RUN_DEFAULT) != 0 || uv_loop_close(&b->loop) != 0)
+            continue;
+        reap(b);
+        wni_strays_adopt(false);
+    }
+    wni_guard_close(&b->guard);
+    for (size_t i = b->head; i < b->n_queue; i++)
+        free(b->queue[i].detail);
+    free(b->queue);
+    free(b->told);
+    free(b->chunk);
+    free(b->slots);
+    free(b->waiting);
+    free(b->freed);
+    free(b->orphans);
+    free(b->met);
+    wni_environment_release(&b->base);
+    wni_report_form_release(&b->form);
+    free(b);
+}
+
+static int count_cores(void)
+{
+    cpu_set_t set;
+    return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+}
+
+/* What is the same for all trials. */
+static void set_base_environment(struct local *b)
+{
+    const struct local_setup *s = b->setup;
+    struct environment *e = &b->base;
+    unsigned threads = (unsigned)count_cores() / s->workers;
+    wni_environment_init(e, environ);
+    for (size_t i = 0; i < s->n_env; i++)
+        wni_environment_set(e, s->env[2 * i], "%s", s->env[2 * i + 1]);
+    if (!wni_environment_has(e, "OMP_NUM_THREADS"))
+        wni_environment_set(e, "OMP_NUM_THREADS", "%u", threads ? threads : 1);
+    if (!wni_environment_has(e, "PYTHONUNBUFFERED")) /* else reports come when the program ends */
+        wni_environment_set(e, "PYTHONUNBUFFERED", "1");
+    wni_environment_set(e, "WINNOW_STUDY", "%s", s->study);
+    wni_environment_set(e, "WINNOW_METRIC", "%s", s->metric);
+    if (!s->resource) return;
+    wni_environment_set(e, "WINNOW_RESOURCE", "%s", s->resource);
+    wni_environment_set(e, "WINNOW_RESOURCE_MIN", "%.15g", s->min_resource);
+    wni_environment_set(e, "WINNOW_RESOURCE_MAX", "%.15g", s->max_resource);
+}
+
+static void do_nothing(uv_work_t *work)
+{
+    (void)work;
+}
+
+static void after_nothing(uv_work_t *work, int cancelled)
+{
+    (void)work, (void)cancelled;
+}
+
+/* A start waits for the processor more than it uses it: on a busy machine four threads, libuv's default,
+ * would start a few hundred processes a second.  libuv looks at the variable when the pool is first used,
+ * which is here. */
+static void widen_pool(struct local *b)
+{
+    static const char name[] = "UV_THREADPOOL_SIZE";
+    bool set = getenv(name) != NULL;
+    if (!set) setenv(name, "16", 1);
+    uv_queue_work(&b->loop, &b->nothing, do_nothing, after_nothing);
+    if (!set) unsetenv(name);
+}
+
+static int open_loop(struct local *b)
+{
+    static const int wanted[] = {SIGCHLD, SIGINT, SIGTERM, SIGHUP};
+    int failed = uv_loop_init(&b->loop);
+    if (failed) return failed;
+    b->loop_open = true;
+    widen_pool(b);
+    uv_timer_init(&b->loop, &b->timer);
+    b->timer.data = b;
+    uv_timer_start(&b->timer, on_timer, POLL_MS, 0);
+    for (size_t i = 0; i < (b->setup->interrupts ? 4 : 1) && !failed; i++) {
+        failed = uv_signal_init(&b->loop, &b->signals[i]);
+        b->signals[i].data = b;
+        if (!failed) failed = uv_signal_start(&b->signals[i], on_signal, wanted[i]);
+    }
+    return failed;
+}
+
+static const struct backend_ops local_ops = {.name = "local",
+                                             .ticks = true,
+                                             .start = start,
+                                             .stop = stop,
+                                             .complete = complete,
+                                             .discard = discard,
+                                             .next = next,
+                                             .now = now,
+                                             .close = close_local};
+
+static wn_status open_parts(struct local *b, struct err *err)
+{
+    const struct local_setup *s = b->setup;
+    b->slots = wni_new(struct slot, s->workers);
+    b->waiting = wni_new(struct waiting, s->workers);
+    b->freed = wni_new(double, s->workers);
+    b->chunk = malloc(CHUNK);
+    b->orphans_cap = s->workers + ORPHANS;
+    b->orphans = wni_new(struct orphan, b->orphans_cap);
+    if (!b->slots || !b->waiting || !b->freed || !b->chunk || !b->orphans) return wni_fail_memory(err);
+    for (unsigned i = 0; i < s->workers; i++)
+        b->freed[i] = NAN;
+    wn_status st = wni_folder_make(s->folder, b->folder, err);
+    if (!st) st = wni_report_form_init(&b->form, s->metric, s->resource, s->pattern, err);
+    if (!st) set_base_environment(b);
+    if (!st && b->base.failed) st = wni_fail_memory(err);
+    if (!st) st = wni_guard_open(&b->guard, s->workers, s->grace, err);
+    if (st) return st;
+    wni_strays_adopt(true);
+    int failed = open_loop(b);
+    if (failed == UV_ENOMEM) return wni_fail_memory(err);
+    return failed ? wni_fail(err, WN_EIO, "cannot start the event loop: %s", uv_strerror(failed)) : WN_OK;
+}
+
+wn_status wni_local_open(struct backend *backend, const struct local_setup *setup, struct err *err)
+{
+    *backend = (struct backend){0};
+    if (setup->workers == 0) return wni_fail(err, WN_EINVAL, "a study needs at least one worker");
+    struct local *b = wni_new(struct local, 1);
+    if (!b) return wni_fail_memory(err);
+    b->own = *setup;
+    b->setup = &b->own;
+    b->guard.pipe = -1;
+    b->opened = wni_clock_seconds();
+    wn_status st = open_parts(b, err);
+    if (st) {
+        close_local(b);
+        return st;
+    }
+    *backend = (struct backend){.ops = &local_ops, .self = b};
+    return WN_OK;
+}
+
+struct local_figures wni_local_figures(const struct backend *backend)
+{
+    return ((const struct local *)backend->self)->figures;
+}

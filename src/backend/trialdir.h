@@ -1,0 +1,43 @@
+/* trialdir.h -- the folder of a trial: what it got, what it printed, how it ended, its checkpoint.
+ *
+ *     FOLDER/trial-00012/config.json     the parameters
+ *                        stdout, stderr  all runs of the trial, one after the other
+ *                        outcome.json    how the last run ended, and why
+ *                        checkpoint/     the program's own; survives pause, resume and retry */
+#ifndef WNI_BACKEND_TRIALDIR_H
+#define WNI_BACKEND_TRIALDIR_H
+
+#include "base/buf.h"
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { TRIAL_PATH_MAX = 4096 };
+
+/* Makes FOLDER and those above it, and gives its absolute name. */
+wn_status wni_folder_make(const char *folder, char absolute[TRIAL_PATH_MAX], struct err *err);
+
+/* "FOLDER/trial-00012/NAME", NAME "": the folder itself. */
+const char *wni_trial_path(char out[TRIAL_PATH_MAX], const char *folder, uint32_t trial, const char *name);
+
+/* Makes the folder with its checkpoint folder and writes config.json.  `fresh`: the trial is new, and what an
+ * earlier study left in a folder of this name is removed. */
+wn_status wni_trial_folder_make(const char *folder, uint32_t trial, bool fresh, const struct buf *config,
+                                struct err *err);
+/* Opens stdout or stderr of a trial, for the process to append to and for us to read.  *from: where this
+ * run's output begins. */
+wn_status wni_trial_output_open(const char *folder, uint32_t trial, const char *name, int *fd, uint64_t *from,
+                                struct err *err);
+/* Replaces a small file of the trial; readers see the old or the new one.  A failure here is not worth more.
+ */
+void wni_trial_file_write(const char *folder, uint32_t trial, const char *name, const struct buf *text);
+/* Removes what is in the checkpoint folder. */
+void wni_trial_checkpoint_remove(const char *folder, uint32_t trial);
+
+/* The last lines of an open file from byte `from` on, control characters made harmless; "" when there are
+ * none. */
+enum { TAIL_MAX = 1000 };
+void wni_file_tail(int fd, uint64_t from, char out[TAIL_MAX + 1]);
+
+#endif

@@ -1,0 +1,665 @@
+/* test_local.c -- backend/local.h with real processes: what they get, what is heard of them, how they end.
+ *
+ * Each test runs small shell scripts in a folder of its own and pulls happenings, as the tuner does.  Nothing
+ * may be left running: the last thing a test does is to look for children. */
+#define _GNU_SOURCE
+#include "tests/check.h"
+
+#include "backend/local.h"
+#include "base/clock.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+struct world {
+    char dir[CHECK_PATH_MAX];
+    struct space space;
+    struct local_setup setup;
+    struct backend backend;
+    const char *script;
+    struct err err;
+};
+
+static const double config[2] = {0.25, 1};
+
+static wn_status expand(void *context, uint32_t trial, const double *values, struct arena *arena,
+                        const char *const **argv, struct err *err)
+{
+    const struct world *w = context;
+    const char **words = arena_new(arena, const char *, 4);
+    (void)trial, (void)values, (void)err;
+    words[0] = "/bin/sh";
+    words[1] = "-c";
+    words[2] = w->script;
+    *argv = words;
+    return WN_OK;
+}
+
+static void make_world(struct world *w, const char *script)
+{
+    static const char *const labels[] = {"relu", "tanh"};
+    *w = (struct world){.script = script};
+    check_tmp_make(w->dir);
+    wni_space_init(&w->space);
+    struct param_decl x = {.name = "x", .kind = PARAM_FLOAT, .max = 1};
+    struct param_decl act = {.name = "act", .kind = PARAM_CATEGORICAL, .labels = labels, .n_labels = 2};
+    CHECK_OK(wni_space_add(&w->space, &x, &w->err), w->err);
+    CHECK_OK(wni_space_add(&w->space, &act, &w->err), w->err);
+    w->setup = (struct local_setup){.workers = 1,
+                                    .study = "test",
+                                    .folder = w->dir,
+                                    .space = &w->space,
+                                    .expand = expand,
+                                    .context = w,
+                                    .metric = "loss",
+                                    .resource = "epoch",
+                                    .min_resource = 1,
+                                    .max_resource = 9,
+                                    .grace = 5};
+}
+
+static void open_world(struct world *w)
+{
+    CHECK_OK(wni_local_open(&w->backend, &w->setup, &w->err), w->err);
+}
+
+static void close_world(struct world *w)
+{
+    if (w->backend.ops) w->backend.ops->close(w->backend.self);
+    w->backend = (struct backend){0};
+    CHECK(waitpid(-1, NULL, WNOHANG) == -1 && errno == ECHILD, "a process was left behind");
+    wni_space_release(&w->space);
+    check_tmp_remove(w->dir);
+}
+
+static void start(struct world *w, uint32_t trial, double from)
+{
+    CHECK_OK(w->backend.ops->start(w->backend.self, trial, config, from, &w->err), w->err);
+}
+
+static struct happening next(struct world *w)
+{
+    struct happening it;
+    CHECK_OK(w->backend.ops->next(w->backend.self, &it, &w->err), w->err);
+    return it;
+}
+
+static void stop(struct world *w, uint32_t trial, bool keep)
+{
+    CHECK_OK(w->backend.ops->stop(w->backend.self, trial, keep, &w->err), w->err);
+}
+
+/* Skips reports; how many is told. */
+static struct happening next_end(struct world *w, size_t *reports)
+{
+    *reports = 0;
+    struct happening it;
+    while ((it = next(w)).kind != HAPPENED_END)
+        *reports += it.kind == HAPPENED_REPORT;
+    return it;
+}
+
+static void read_file(const struct world *w, const char *name, char *out, size_t room)
+{
+    char path[2 * CHECK_PATH_MAX];
+    snprintf(path, sizeof path, "%s/%s", w->dir, name);
+    FILE *file = fopen(path, "rb");
+    if (!file) fail_msg("no file %s", path);
+    size_t n = fread(out, 1, room - 1, file);
+    out[n] = '\0';
+    fclose(file);
+}
+
+static bool exists(const struct world *w, const char *name)
+{
+    char path[2 * CHECK_PATH_MAX];
+    snprintf(path, sizeof path, "%s/%s", w->dir, name);
+    return access(path, F_OK) == 0;
+}
+
+#define CHECK_HAS(text, part) CHECK(strstr((text), (part)), "'%s' not in: %s", part, text)
+
+/* ---- a run ---- */
+
+static void reports_come_as_they_are_printed(void **state)
+{
+    (void)state;
+    struct world w;
+    make_world(&w, "echo epoch=1 loss=3; sleep 0.2; echo '{\"epoch\": 2, \"loss\": 2}' >&2; sleep 0.2; "
+                   "printf 'epoch=3 '; sleep 0.1; printf 'loss=1'");
+    open_world(&w);
+    start(&w, 0, 0);
+    double times[3];
+    for (int i = 0; i < 3; i++) {
+        struct happening it = next(&w);
+        CHECK_INT(it.kind, HAPPENED_REPORT);
+        CHECK_DOUBLE(it.resource, i + 1);
+        CHECK_DOUBLE(it.value, 3 - i);
+        times[i] = it.time;
+    }
+    CHECK(times[1] - times[0] > 0.1 && times[2] - times[1] > 0.1, "%g %g %g", times[0], times[1], times[2]);
+    struct happening it = next(&w);
+    CHECK_INT(it.kind, HAPPENED_END);
+    CHECK_INT(it.state, WN_COMPLETE);
+    CHECK_INT(w.backend.ops->next(w.backend.self, &it, &w.err), WN_EXHAUSTED);
+    close_world(&w);
+}
+
+static void a_program_finds_what_it_needs(void **state)
+{
+    (void)state;
+    struct world w;
+    char text[8192];
+    static const int64_t gpus[] = {3, 5};
+    static const char *const env[] = {"DATA", "/data", "OMP_NUM_THREADS", "7"};
+    setenv("WINNOW_FROM_OUTSIDE", "1", 1);
+    make_world(
+        &w,
+        "env | grep -E '^(WINNOW|CUDA|OMP|DATA|PYTHON)' | sort; cat \"$WINNOW_TRIAL_DIR/config.json\"; cat; "
+        "touch \"$WINNOW_CHECKPOINT_DIR/here\"; echo loss=1 epoch=1");
+    w.setup.gpus = gpus;
+    w.setup.n_gpus = 2;
+    w.setup.env = env;
+    w.setup.n_env = 2;
+    open_world(&w);
+    start(&w, 12, 4);
+    size_t reports;
+    CHECK_INT(next_end(&w, &reports).state, WN_COMPLETE);
+    read_file(&w, "trial-00012/stdout", text, sizeof text);
+    CHECK_HAS(text, "WINNOW_TRIAL=12\n");
+    CHECK_HAS(text, "WINNOW_STUDY=test\n");
+    CHECK_HAS(text, "WINNOW_PARAMS={\"x\": 0.25, \"act\": \"tanh\"}\n");
+    CHECK_HAS(text, "\n{\"x\": 0.25, \"act\": \"tanh\"}"); /* config.json */
+    CHECK_HAS(text, "WINNOW_RESUMED_FROM=4\n");
+    CHECK_HAS(text, "WINNOW_RESOURCE_MAX=9\n");
+    CHECK_HAS(text, "WINNOW_RESOURCE=epoch\n");
+    CHECK_HAS(text, "WINNOW_METRIC=loss\n");
+    CHECK_HAS(text, "WINNOW_WORKER=0\n");
+    CHECK_HAS(text, "CUDA_VISIBLE_DEVICES=3\n");
+    CHECK_HAS(text, "OMP_NUM_THREADS=7\n");
+    CHECK_HAS(text, "DATA=/data\n");
+    CHECK_HAS(text, "PYTHONUNBUFFERED=1\n");
+    CHECK(!strstr(text, "FROM_OUTSIDE"), "%s", text);
+    CHECK(exists(&w, "trial-00012/checkpoint/here"), "no checkpoint");
+    unsetenv("WINNOW_FROM_OUTSIDE");
+    close_world(&w);
+}
+
+static void threads_are_shared_out(void **state)
+{
+    (void)state;
+    struct world w;
+    char text[256];
+    unsetenv("OMP_NUM_THREADS");
+    make_world(&w, "echo threads $OMP_NUM_THREADS; echo epoch=1 loss=1");
+    w.setup.workers = 1000;
+    open_world(&w);
+    start(&w, 0, 0);
+    size_t reports;
+    next_end(&w, &reports);
+    read_file(&w, "trial-00000/stdout", text, sizeof text);
+    CHECK_HAS(text, "threads 1\n");
+    close_world(&w);
+}
+
+/* ---- ends ---- */
+
+static void ends_are_judged(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *script;
+        wn_state state;
+        const char *detail;
+    } rows[] = {
+        {"echo epoch=1 loss=1", WN_COMPLETE, "it ended by itself"},
+        {"echo epoch=1 loss=1; exit 3", WN_FAILED, "exit code 3"},
+        {"echo hello; echo oh no >&2", WN_FAILED,
+         "it ended without reporting 'loss'\nlast lines of stderr:\noh no"},
+        {"echo loss=1", WN_FAILED, "it reported 'loss' but never together with 'epoch'"},
+        {"kill -SEGV $$", WN_FAILED, "killed by signal 11 (Segmentation fault)"},
+        {"echo epoch=1 loss=nan", WN_COMPLETE, "it ended by itself"}, /* the study knows better */
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct world w;
+        char text[4096];
+        size_t reports;
+        make_world(&w, rows[i].script);
+        open_world(&w);
+        start(&w, 0, 0);
+        struct happening it = next_end(&w, &reports);
+        CHECK(it.state == rows[i].state, "'%s' ends as %s", rows[i].script, wn_state_name(it.state));
+        CHECK_TEXT(it.detail, rows[i].detail);
+        read_file(&w, "trial-00000/outcome.json", text, sizeof text);
+        struct document doc;
+        CHECK_OK(wni_json_parse(&doc, "outcome.json", text, strlen(text), &w.err), w.err);
+        char reason[256];
+        snprintf(reason, sizeof reason, "%.*s", (int)strcspn(rows[i].detail, "\n"), rows[i].detail);
+        CHECK_TEXT(wni_node_get(doc.root, "reason")->text, reason);
+        CHECK_TEXT(wni_node_get(doc.root, "ended_by_winnow")->text, "false");
+        wni_document_release(&doc);
+        close_world(&w);
+    }
+}
+
+static void a_program_that_is_not_there(void **state)
+{
+    (void)state;
+    struct world w;
+    make_world(&w, "exec ./no-such-program");
+    open_world(&w);
+    start(&w, 0, 0);
+    size_t reports;
+    struct happening it = next_end(&w, &reports);
+    CHECK_INT(it.state, WN_FAILED);
+    CHECK_HAS(it.detail, "exit code 127");
+    CHECK_HAS(it.detail, "no-such-program");
+    close_world(&w);
+}
+
+static wn_status expand_missing(void *context, uint32_t trial, const double *values, struct arena *arena,
+                                const char *const **argv, struct err *err)
+{
+    static const char *const words[] = {"./no-such-program", "--lr", NULL};
+    (void)context, (void)trial, (void)values, (void)arena, (void)err;
+    *argv = words;
+    return WN_OK;
+}
+
+static void a_command_that_cannot_be_run_is_hopeless(void **state)
+{
+    (void)state;
+    struct world w;
+    size_t reports;
+    make_world(&w, "");
+    w.setup.expand = expand_missing;
+    open_world(&w);
+    start(&w, 0, 0);
+    struct happening it = next_end(&w, &reports);
+    CHECK(it.hopeless, "%s", it.detail);
+    CHECK_TEXT(it.detail, "cannot run './no-such-program': No such file or directory");
+    close_world(&w);
+}
+
+static void folders_that_cannot_be_made(void **state)
+{
+    (void)state;
+    struct world w;
+    make_world(&w, "");
+    w.setup.folder = "/proc/no/such";
+    CHECK_INT(wni_local_open(&w.backend, &w.setup, &w.err), WN_EIO);
+    CHECK_HAS(w.err.text, "cannot make folder '/proc/no'");
+    w.setup.folder = "/dev/null/x";
+    CHECK_INT(wni_local_open(&w.backend, &w.setup, &w.err), WN_EIO);
+    w.setup.folder = w.dir;
+    open_world(&w);
+    check_tmp_write(w.dir, "trial-00003", "", 0); /* a file where the folder should be */
+    CHECK_INT(w.backend.ops->start(w.backend.self, 3, config, 0, &w.err), WN_EIO);
+    CHECK_HAS(w.err.text, "trial-00003': File exists");
+    close_world(&w);
+}
+
+/* ---- stopping ---- */
+
+static void decisions_arrive_within_a_tenth_of_a_second(void **state)
+{
+    (void)state;
+    struct world w;
+    char text[256], *end;
+    make_world(
+        &w, "trap 'date +%s.%N; exit' TERM; date +%s.%N; echo epoch=1 loss=1; while :; do sleep 0.01; done");
+    for (int attempt = 0;; attempt++) { /* the machine may be busy with something else */
+        open_world(&w);
+        start(&w, 0, 0);
+        CHECK_INT(next(&w).kind, HAPPENED_REPORT);
+        stop(&w, 0, false);
+        w.backend.ops->close(w.backend.self);
+        read_file(&w, "trial-00000/stdout", text, sizeof text);
+        double printed = strtod(text, &end), got = strtod(strchr(end + 1, '\n') + 1, NULL);
+        CHECK(got > printed, "%s", text);
+        if (got - printed < 0.1) break;
+        CHECK(attempt < 10, "it took %g s", got - printed);
+    }
+    w.backend = (struct backend){0};
+    close_world(&w);
+}
+
+static void stopped_trials_are_not_heard_of(void **state)
+{
+    (void)state;
+    struct world w;
+    make_world(&w, "for i in 1 2 3 4 5; do echo epoch=$i loss=1; done; sleep 30");
+    w.setup.workers = 2;
+    open_world(&w);
+    start(&w, 0, 0);
+    CHECK_INT(next(&w).kind, HAPPENED_REPORT); /* the other four wait in line */
+    stop(&w, 0, false);
+    CHECK_INT(w.backend.ops->stop(w.backend.self, 0, false, &w.err), WN_ENOTFOUND);
+    struct happening it;
+    CHECK_INT(w.backend.ops->next(w.backend.self, &it, &w.err), WN_EXHAUSTED);
+    close_world(&w);
+}
+
+static void deaf_programs_are_killed(void **state)
+{
+    (void)state;
+    struct world w;
+    char text[1024];
+    make_world(&w, "trap '' TERM; echo epoch=1 loss=1; while :; do sleep 0.05; done");
+    w.setup.grace = 0.3;
+    open_world(&w);
+    start(&w, 0, 0);
+    next(&w);
+    double began = wni_clock_seconds();
+    stop(&w, 0, false);
+    w.backend.ops->close(w.backend.self);
+    w.backend = (struct backend){0};
+    double took = wni_clock_seconds() - began;
+    CHECK(took > 0.25 && took < 3, "%g s", took);
+    read_file(&w, "trial-00000/outcome.json", text, sizeof text);
+    CHECK_HAS(text, "\"signal\": 9");
+    CHECK_HAS(text, "\"ended_by_winnow\": true");
+    CHECK_HAS(text, "stopped by the scheduler");
+    close_world(&w);
+}
+
+/* A process that marks its life with a file that it touches again and again. */
+static void check_dead(const struct world *w, const char *name)
+{
+    char path[2 * CHECK_PATH_MAX];
+    struct stat before, after;
+    snprintf(path, sizeof path, "%s/%s", w->dir, name);
+    CHECK(stat(path, &before) == 0, "%s was never alive", name);
+    usleep(150000);
+    CHECK(stat(path, &after) == 0, "%s", path);
+    CHECK(before.st_mtim.tv_sec == after.st_mtim.tv_sec && before.st_mtim.tv_nsec == after.st_mtim.tv_nsec,
+          "%s is still alive", name);
+}
+
+#define LIVE(name) "(while :; do touch " name "; sleep 0.02; done) & "
+
+static void grandchildren_go_too(void **state)
+{
+    (void)state;
+    struct world w;
+    make_world(&w, "cd $WINNOW_TRIAL_DIR/..; " LIVE("a") "sh -c '" LIVE(
+                       "b") "sleep 30' & sleep 0.3; echo epoch=1 loss=1; wait");
+    open_world(&w);
+    start(&w, 0, 0);
+    next(&w);
+    stop(&w, 0, false);
+    w.backend.ops->close(w.backend.self);
+    w.backend = (struct backend){0};
+    check_dead(&w, "a");
+    check_dead(&w, "b");
+    close_world(&w);
+}
+
+static void those_left_behind_are_cleared_away(void **state)
+{
+    (void)state;
+    struct world w;
+    size_t reports;
+    make_world(&w, "cd $WINNOW_TRIAL_DIR/..; " LIVE("a") "sleep 0.2; echo epoch=1 loss=1");
+    open_world(&w);
+    start(&w, 0, 0);
+    CHECK_INT(next_end(&w, &reports).state, WN_COMPLETE);
+    w.script = "echo epoch=1 loss=2"; /* needs the worker: it comes after the others have gone */
+    start(&w, 1, 0);
+    CHECK_INT(next_end(&w, &reports).state, WN_COMPLETE);
+    check_dead(&w, "a");
+    close_world(&w);
+}
+
+/* Out of the group, and out of the session. */
+static void runaways_are_found(void **state)
+{
+    (void)state;
+    struct world w;
+    size_t reports;
+    make_world(&w,
+               "cd $WINNOW_TRIAL_DIR/..; setsid sh -c '" LIVE("a") "wait' & sleep 0.3; echo epoch=1 loss=1");
+    open_world(&w);
+    start(&w, 0, 0);
+    CHECK_INT(next_end(&w, &reports).state, WN_COMPLETE);
+    w.backend.ops->close(w.backend.self);
+    w.backend = (struct backend){0};
+    usleep(50000);
+    check_dead(&w, "a");
+    close_world(&w);
+}
+
+static void time_is_limited(void **state)
+{
+    (void)state;
+    struct world w;
+    size_t reports;
+    make_world(&w, "echo epoch=1 loss=1; sleep 30");
+    w.setup.timeout = 0.3;
+    open_world(&w);
+    start(&w, 0, 0);
+    struct happening it = next_end(&w, &reports);
+    CHECK_INT(it.state, WN_TIMEOUT);
+    CHECK_INT(reports, 1);
+    CHECK_HAS(it.detail, "it ran longer than 0.3 s");
+    CHECK(it.time > 0.25 && it.time < 5, "%g s", it.time);
+    close_world(&w);
+}
+
+static void a_complete_trial_may_save_its_model(void **state)
+{
+    (void)state;
+    struct world w;
+    char text[1024];
+    make_world(&w, "echo epoch=9 loss=1; sleep 0.3; touch $WINNOW_TRIAL_DIR/model");
+    open_world(&w);
+    start(&w, 0, 0);
+    next(&w);
+    CHECK_OK(w.backend.ops->complete(w.backend.self, 0, &w.err), w.err);
+    w.script = "echo epoch=1 loss=2";
+    start(&w, 1, 0); /* waits for the worker */
+    size_t reports;
+    CHECK_INT(next_end(&w, &reports).trial, 1);
+    CHECK(exists(&w, "trial-00000/model"), "it was cut off");
+    read_file(&w, "trial-00000/outcome.json", text, sizeof text);
+    CHECK_HAS(text, "reached the largest resource");
+    close_world(&w);
+}
+
+/* ---- workers ---- */
+
+static void a_worker_takes_one_at_a_time(void **state)
+{
+    (void)state;
+    struct world w;
+    make_world(
+        &w,
+        "mkdir $WINNOW_TRIAL_DIR/../lock && echo epoch=1 loss=1; sleep 0.1; rmdir $WINNOW_TRIAL_DIR/../lock");
+    open_world(&w);
+    for (uint32_t trial = 0; trial < 5; trial++) {
+        start(&w, trial, 0);
+        CHECK_INT(next(&w).kind, HAPPENED_REPORT); /* it got the lock */
+        if (trial % 2)
+            stop(&w, trial, false); /* and lets go of it while the next one waits */
+        else
+            CHECK_INT(next(&w).kind, HAPPENED_END);
+        char path[2 * CHECK_PATH_MAX];
+        snprintf(path, sizeof path, "%s/lock", w.dir);
+        rmdir(path);
+    }
+    close_world(&w);
+}
+
+static void checkpoints_survive_pause_and_retry(void **state)
+{
+    (void)state;
+    struct world w;
+    size_t reports;
+    char text[1024];
+    make_world(
+        &w, "cd $WINNOW_CHECKPOINT_DIR; n=$(cat n 2>/dev/null || echo 0); while [ $n -lt 9 ]; do n=$((n+1)); "
+            "echo $n >n.new; mv n.new n; echo epoch=$n loss=$n; sleep 0.05; done");
+    open_world(&w);
+    start(&w, 0, 0);
+    struct happening it;
+    do
+        it = next(&w);
+    while (it.resource < 3);
+    stop(&w, 0, true);
+    start(&w, 0, 3); /* at once: it waits until the first run has ended */
+    it = next(&w);
+    CHECK_INT(it.kind, HAPPENED_REPORT);
+    CHECK(it.resource >= 4 && it.resource <= 5, "it goes on at %g", it.resource);
+    CHECK_INT(next_end(&w, &reports).state, WN_COMPLETE);
+    read_file(&w, "trial-00000/stdout", text, sizeof text);
+    CHECK_HAS(text, "epoch=1 ");
+    CHECK_HAS(text, "epoch=9 ");
+    w.backend.ops->discard(w.backend.self, 0);
+    CHECK(!exists(&w, "trial-00000/checkpoint/n"), "the checkpoint is still there");
+    start(&w, 0, 0); /* a retry: nothing is cleared, and nothing was left */
+    it = next(&w);
+    CHECK_DOUBLE(it.resource, 1);
+    stop(&w, 0, false);
+    close_world(&w);
+}
+
+/* A folder of an earlier study with the same name: its checkpoint is not this trial's. */
+static void new_trials_start_afresh(void **state)
+{
+    (void)state;
+    struct world w;
+    size_t reports;
+    char text[1024];
+    make_world(&w, "ls $WINNOW_CHECKPOINT_DIR; echo epoch=1 loss=1; touch $WINNOW_CHECKPOINT_DIR/old");
+    for (int i = 0; i < 2; i++) {
+        open_world(&w);
+        start(&w, 0, 0);
+        CHECK_INT(next_end(&w, &reports).state, WN_COMPLETE);
+        w.backend.ops->close(w.backend.self);
+        w.backend = (struct backend){0};
+    }
+    read_file(&w, "trial-00000/stdout", text, sizeof text);
+    CHECK_TEXT(text, "epoch=1 loss=1\n");
+    close_world(&w);
+}
+
+/* ---- rubbish ---- */
+
+static void floods_and_junk_are_survived(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *script;
+        size_t reports;
+    } rows[] = {
+        {"yes nonsense | head -c 20000000; echo; echo epoch=1 loss=1", 1},
+        {"head -c 10000000 /dev/zero | tr '\\0' x; echo; echo epoch=1 loss=1", 1},
+        {"head -c 3000000 /dev/urandom; echo; echo epoch=1 loss=1", 1},
+        {"head -c 3000000 /dev/urandom >&2; echo epoch=1 loss=1", 1},
+        {"yes epoch=1 loss=1 | head -n 20000", 20000},
+        {"printf 'epoch=1 loss='; sleep 0.1; printf '1\\r\\nepoch=2'; sleep 0.1; echo ' loss=2'", 2},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct world w;
+        size_t reports;
+        make_world(&w, rows[i].script);
+        open_world(&w);
+        start(&w, 0, 0);
+        struct happening it = next_end(&w, &reports);
+        CHECK(it.state == WN_COMPLETE, "%s: %s, %s", rows[i].script, wn_state_name(it.state), it.detail);
+        CHECK(reports == rows[i].reports, "%s: %zu reports", rows[i].script, reports);
+        close_world(&w);
+    }
+}
+
+/* One that floods does not keep others from being heard. */
+static void a_flood_does_not_drown_others(void **state)
+{
+    (void)state;
+    struct world w;
+    make_world(&w, "if [ $WINNOW_TRIAL = 0 ]; then yes nonsense | head -c 300000000; else sleep 0.2; echo "
+                   "epoch=1 loss=1; fi; "
+                   "sleep 30");
+    w.setup.workers = 2;
+    open_world(&w);
+    start(&w, 0, 0);
+    start(&w, 1, 0);
+    struct happening it = next(&w);
+    CHECK_INT(it.trial, 1);
+    CHECK(it.time < 3, "heard after %g s", it.time);
+    stop(&w, 0, false);
+    stop(&w, 1, false);
+    close_world(&w);
+}
+
+/* ---- ticks and interrupts ---- */
+
+static void ticks_come_when_nothing_else_does(void **state)
+{
+    (void)state;
+    struct world w;
+    make_world(&w, "sleep 0.5; echo epoch=1 loss=1");
+    w.setup.tick = 0.1;
+    open_world(&w);
+    CHECK_INT(next(&w).kind, HAPPENED_TICK); /* with nothing running, too */
+    start(&w, 0, 0);
+    unsigned ticks = 0;
+    struct happening it;
+    while ((it = next(&w)).kind == HAPPENED_TICK)
+        ticks++;
+    CHECK(ticks >= 2 && ticks <= 6, "%u ticks", ticks);
+    CHECK_INT(it.kind, HAPPENED_REPORT);
+    close_world(&w);
+}
+
+static void signals_become_happenings(void **state)
+{
+    (void)state;
+    struct world w;
+    make_world(&w, "sleep 30");
+    w.setup.interrupts = true;
+    open_world(&w);
+    start(&w, 0, 0);
+    raise(SIGINT);
+    struct happening it = next(&w);
+    CHECK_INT(it.kind, HAPPENED_INTERRUPT);
+    CHECK(!it.urgent, "the first can wait");
+    raise(SIGINT);
+    it = next(&w);
+    CHECK(it.kind == HAPPENED_INTERRUPT && it.urgent, "the second cannot");
+    raise(SIGTERM);
+    it = next(&w);
+    CHECK(it.kind == HAPPENED_INTERRUPT && it.urgent, "nor can this");
+    close_world(&w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reports_come_as_they_are_printed),
+        cmocka_unit_test(a_program_finds_what_it_needs),
+        cmocka_unit_test(threads_are_shared_out),
+        cmocka_unit_test(ends_are_judged),
+        cmocka_unit_test(a_program_that_is_not_there),
+        cmocka_unit_test(a_command_that_cannot_be_run_is_hopeless),
+        cmocka_unit_test(folders_that_cannot_be_made),
+        cmocka_unit_test(decisions_arrive_within_a_tenth_of_a_second),
+        cmocka_unit_test(stopped_trials_are_not_heard_of),
+        cmocka_unit_test(deaf_programs_are_killed),
+        cmocka_unit_test(grandchildren_go_too),
+        cmocka_unit_test(those_left_behind_are_cleared_away),
+        cmocka_unit_test(runaways_are_found),
+        cmocka_unit_test(time_is_limited),
+        cmocka_unit_test(a_complete_trial_may_save_its_model),
+        cmocka_unit_test(a_worker_takes_one_at_a_time),
+        cmocka_unit_test(checkpoints_survive_pause_and_retry),
+        cmocka_unit_test(new_trials_start_afresh),
+        cmocka_unit_test(floods_and_junk_are_survived),
+        cmocka_unit_test(a_flood_does_not_drown_others),
+        cmocka_unit_test(ticks_come_when_nothing_else_does),
+        cmocka_unit_test(signals_become_happenings),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
