@@ -191,7 +191,7 @@ static wn_status grow(void *context, struct err *err)
 wn_status wni_latency_suggest(const struct method *method, const struct space *space, size_t n,
                               double *seconds, struct err *err)
 {
-    struct fed f = {.rng = wni_rng_stream(0, 0, 0)};
+    struct fed f = {.rng = wni_latency_stream(0)};
     wn_status st = open_study(&f.study, method, space, err);
     if (st) return st;
     f.config = wni_new(double, space->n);
