@@ -310,7 +310,8 @@ wn_status wni_gp_search_suggest(void *self, const struct history *h, uint32_t tr
         return wni_fail_memory(err);
     for (size_t k = 0; k < s->n_sets; k++)
         n += s->rows[k].n;
-    if (n < (size_t)s->initial) return wni_search_random(s->env, h, trial, config);
+    if (n < (size_t)s->initial || wni_rng_uniform(&s->rng) < s->random)
+        return wni_search_random(s->env, h, trial, config);
     if (propose(s, config, &found)) return wni_fail_memory(err);
     return found ? WN_OK : wni_search_random(s->env, h, trial, config);
 }

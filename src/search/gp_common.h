@@ -63,7 +63,7 @@ struct gp_search {
     /* options */
     int initial, candidates, fantasies, refit_from, refit_every, max_fit, fit_rows, evaluations, normalize,
         start;
-    double margin;
+    double margin, random;
     /* the fold over the log */
     struct gp_entry *entries; /* by arrival; room for max_fit + refit_every */
     size_t n_entries, n_base; /* base: known at the last fit on schedule */
@@ -100,6 +100,7 @@ extern const char *const wni_gp_normalize_names[];
         OPT_INT(struct gp_search, fantasies, 20, 1, 1000, "joint draws of what pending trials might show"),  \
         OPT_CHOICE(struct gp_search, normalize, targets, wni_gp_normalize_names,                             \
                    "targets: zero mean and unit deviation, or normal scores of their ranks"),                \
+        OPT_REAL(struct gp_search, random, 0, 0, 1, "share of random suggestions"),                          \
         OPT_REAL(struct gp_search, margin, 0.1, 0, 10,                                                       \
                  "improvement that does not count yet, in normalised units; more explores more"),            \
         OPT_INT(struct gp_search, refit_from, 200, 1, 1000000,                                               \
