@@ -5,17 +5,20 @@
 #include "base/mem.h"
 #include "core/encode.h"
 #include "core/streams.h"
+#include "num/linalg.h"
 #include "num/stats.h"
+#include "surrogate/gp.h"
 #include "surrogate/quantile.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { LEVELS = 5, FRESH_TEST = 10000, LEAST_TEST = 10 };
+enum { LEVELS = 5, FRESH_TEST = 10000, LEAST_TEST = 10, GP_FIT_ROWS = 256, GP_BATCH = 64 };
 
 /* Configurations with their final values, in random order: the first are for training. */
 struct sample {
+    bool unit; /* encoded for a Gaussian process, not for trees */
     size_t n, width;
     double *x, *y;
     struct arena arena;
@@ -32,7 +35,7 @@ struct drawing {
 };
 
 /* Configuration number i and its value at the last level; false when the run diverged. */
-static wn_status draw_one(const struct drawing *d, size_t i, double *x, double *y, bool *fine,
+static wn_status draw_one(const struct drawing *d, size_t i, bool unit, double *x, double *y, bool *fine,
                           struct err *err)
 {
     const struct blackbox *box = d->box;
@@ -48,20 +51,20 @@ static wn_status draw_one(const struct drawing *d, size_t i, double *x, double *
     box->ops->read_curve(box, d->curve, box->n_levels - 1, y, &seconds);
     if (box->goal == WN_MAXIMIZE) *y = -*y;
     *fine = isfinite(*y);
-    wni_encode_tree(&box->space, d->config, x);
+    (unit ? wni_encode_unit : wni_encode_tree)(&box->space, d->config, x);
     return WN_OK;
 }
 
 static wn_status draw_sample(struct sample *s, const struct drawing *d, size_t available, struct err *err)
 {
     wn_status st = WN_OK;
-    s->width = d->box->space.tree_width;
+    s->width = s->unit ? d->box->space.unit_width : d->box->space.tree_width;
     s->x = arena_new(&s->arena, double, available * s->width);
     s->y = arena_new(&s->arena, double, available);
     if (!s->x || !s->y) return wni_fail_memory(err);
     for (size_t i = 0; i < available && !st; i++) {
         bool fine = false;
-        st = draw_one(d, i, s->x + s->n * s->width, &s->y[s->n], &fine, err);
+        st = draw_one(d, i, s->unit, s->x + s->n * s->width, &s->y[s->n], &fine, err);
         s->n += fine;
     }
     return st;
@@ -98,26 +101,70 @@ static wn_status make_sample(struct sample *s, const struct blackbox *box, size_
 
 /* ---- scoring ---- */
 
-/* Predictions of all levels for the test rows: quantiles[j * n_test + i]. */
-static wn_status fit_and_predict(struct quantile_model *m, const struct sample *s, size_t n,
-                                 enum surrogate_model kind, struct rng *rng, struct arena *arena,
-                                 double **quantiles)
+/* A model and its answer: quantiles[j * n_test + i] for the test rows. */
+struct answer {
+    double level[LEVELS];
+    double *quantiles;
+    size_t n_test;
+};
+
+static wn_status answer_by_trees(const struct sample *s, size_t n, bool conformal, struct rng *rng,
+                                 struct arena *arena, struct quantile_model *m, struct answer *a)
 {
     struct quantile_options options = {
         .boost = {.trees = 100, .depth = 3, .rate = 0.1, .min_leaf = 1, .row_share = 1, .column_share = 1},
         .levels = LEVELS,
-        .conformal = kind == SURROGATE_CQR,
+        .conformal = conformal,
         .holdout = 0.1,
         .threshold = 32};
-    size_t n_test = s->n - n, stride = (n_test + BINS_BLOCK - 1) / BINS_BLOCK * BINS_BLOCK;
+    size_t stride = (a->n_test + BINS_BLOCK - 1) / BINS_BLOCK * BINS_BLOCK;
     uint8_t *codes = arena_new(arena, uint8_t, stride * s->width);
-    *quantiles = arena_new(arena, double, LEVELS *n_test);
-    if (!codes || !*quantiles) return WN_ENOMEM;
+    if (!codes) return WN_ENOMEM;
     wn_status st = wni_quantile_fit(m, s->x, s->y, n, s->width, &options, rng);
     if (st) return st;
-    wni_bins_encode(&m->bins, s->x + n * s->width, n_test, codes, stride);
+    wni_bins_encode(&m->bins, s->x + n * s->width, a->n_test, codes, stride);
+    for (size_t j = 0; j < LEVELS; j++) {
+        a->level[j] = m->level[j];
+        wni_quantile_predict(m, j, codes, stride, a->n_test, a->quantiles + j * a->n_test);
+    }
+    return WN_OK;
+}
+
+/* Hyperparameters from at most GP_FIT_ROWS rows, as the searcher has it; conditioned on all of them. */
+static wn_status fit_process(const struct sample *s, size_t n, struct rng *rng, struct arena *arena,
+                             struct gp_posterior *p)
+{
+    struct gp_data data = {.n = n < GP_FIT_ROWS ? n : GP_FIT_ROWS, .width = s->width, .x = s->x, .y = s->y};
+    struct gp_fit_options options = {.evaluations = 60, .tolerance = 1e-4, .starts = 2};
+    double *theta = arena_new(arena, double, wni_gp_slots(s->width, 0));
+    if (!theta || wni_gp_fit(&data, 1, &options, rng, theta, arena) ||
+        wni_gp_posterior_init(p, theta, &data, n, 1, arena))
+        return WN_ENOMEM;
+    wni_gp_posterior_factor(p, s->x, NULL, n);
+    wni_gp_posterior_targets(p, s->y, n, 1, rng);
+    return WN_OK;
+}
+
+/* Quantiles of a new observation: the noise is part of it. */
+static wn_status answer_by_process(const struct sample *s, size_t n, struct rng *rng, struct arena *arena,
+                                   struct answer *a)
+{
+    struct gp_posterior p;
+    wni_linalg_one_thread();
+    if (fit_process(s, n, rng, arena, &p)) return WN_ENOMEM;
+    double *scratch = arena_new(arena, double, wni_gp_predict_scratch(&p, GP_BATCH));
+    double mean[GP_BATCH], variance[GP_BATCH];
+    if (!scratch) return WN_ENOMEM;
     for (size_t j = 0; j < LEVELS; j++)
-        wni_quantile_predict(m, j, codes, stride, n_test, *quantiles + j * n_test);
+        a->level[j] = (double)(j + 1) / (LEVELS + 1);
+    for (size_t at = 0; at < a->n_test; at += GP_BATCH) {
+        size_t m = a->n_test - at < GP_BATCH ? a->n_test - at : GP_BATCH;
+        wni_gp_predict(&p, s->x + (n + at) * s->width, m, 0, mean, variance, scratch);
+        for (size_t j = 0; j < LEVELS; j++)
+            for (size_t i = 0; i < m; i++)
+                a->quantiles[j * a->n_test + at + i] =
+                    mean[i] + sqrt(variance[i] + p.noise) * wni_normal_quantile(a->level[j]);
+    }
     return WN_OK;
 }
 
@@ -133,9 +180,10 @@ static double squared_error(const double *quantiles, const double *y, size_t n)
     return sum / (double)n;
 }
 
-static void score(const double *quantiles, const double *y, size_t n, const double *levels,
-                  struct surrogate_score *out)
+static void score(const struct answer *a, const double *y, struct surrogate_score *out)
 {
+    const double *quantiles = a->quantiles, *levels = a->level;
+    size_t n = a->n_test;
     double squares = 0, gaps = 0;
     for (size_t j = 0; j < LEVELS; j++) {
         size_t below = 0;
@@ -154,12 +202,19 @@ static void score(const double *quantiles, const double *y, size_t n, const doub
 static wn_status score_model(struct quantile_model *m, const struct blackbox *box, enum surrogate_model model,
                              size_t n, uint64_t seed, struct surrogate_score *out, struct err *err)
 {
-    struct sample s = {0};
+    struct sample s = {.unit = model == SURROGATE_GP};
+    struct answer a = {.n_test = 0};
     struct rng rng = wni_rng_stream(seed, 0, STREAM_SEARCH);
     wn_status st = make_sample(&s, box, n, &rng, err);
-    double *quantiles = NULL, began = wni_clock_seconds();
-    if (!st && fit_and_predict(m, &s, n, model, &rng, &s.arena, &quantiles)) st = wni_fail_memory(err);
-    if (!st && s.y && quantiles) score(quantiles, s.y + n, s.n - n, m->level, out);
+    double began = wni_clock_seconds();
+    if (!st) {
+        a.n_test = s.n - n;
+        a.quantiles = arena_new(&s.arena, double, LEVELS *a.n_test);
+        if (!a.quantiles || (s.unit ? answer_by_process(&s, n, &rng, &s.arena, &a)
+                                    : answer_by_trees(&s, n, model == SURROGATE_CQR, &rng, &s.arena, m, &a)))
+            st = wni_fail_memory(err);
+    }
+    if (!st) score(&a, s.y + n, out);
     out->seconds = wni_clock_seconds() - began;
     wni_arena_release(&s.arena);
     return st;

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum surrogate_model { SURROGATE_QR, SURROGATE_CQR };
+enum surrogate_model { SURROGATE_QR, SURROGATE_CQR, SURROGATE_GP };
 
 struct surrogate_score {
     double rmse;        /* of the mean of the predicted quantiles; targets are normal scores */

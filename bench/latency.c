@@ -1,8 +1,9 @@
 /* latency.c -- times suggestions and fits on made-up observations.
  *
  * Observations are a smooth function of the unit encoding plus noise, so that models have something to find.
- * A suggestion is a pure function of history and trial number: asking for later and later trials repeats the
- * same work with fresh random numbers. */
+ * The study grows by one observed trial between suggestions, untimed, as it would for a single worker: what a
+ * searcher keeps from one suggestion to the next helps it here as it does in use, and what it does only now
+ * and then is part of some of the rounds. */
 #include "bench/latency.h"
 
 #include "base/clock.h"
@@ -108,23 +109,26 @@ double wni_latency_observation(const struct space *space, struct rng *rng, doubl
     return objective(unit, space->unit_width, rng);
 }
 
-static wn_status observe_trials(struct study *study, size_t n, struct err *err)
+/* A study that is fed made-up observations. */
+struct fed {
+    struct study study;
+    struct rng rng;
+    double *config, *unit;
+};
+
+/* One more trial: asked, and reported at 1, 3, 9, ... for as long as the scheduler lets it go on. */
+static wn_status observe_one(struct fed *f, struct err *err)
 {
-    const struct space *space = &study->space;
-    double *config = wni_new(double, space->n), *unit = wni_new(double, space->unit_width);
-    struct rng rng = wni_latency_stream(0);
-    wn_status st = config && unit ? WN_OK : wni_fail_memory(err);
-    for (size_t i = 0; i < n && !st; i++) {
-        struct handout job = {0};
-        wn_decision next;
-        double value = wni_latency_observation(space, &rng, config, unit);
-        st = wni_study_enqueue(study, config, 0, err);
-        if (!st) st = wni_study_ask(study, 0, &job, err);
-        if (!st) st = wni_study_report(study, job.trial, 1, value, 0, &next, err);
-        if (!st) st = wni_study_finish(study, job.trial, WN_COMPLETE, 0, err);
-    }
-    free(config);
-    free(unit);
+    const struct space *space = &f->study.space;
+    struct handout job = {0};
+    wn_decision next = WN_CONTINUE;
+    double value = wni_latency_observation(space, &f->rng, f->config, f->unit);
+    double last = f->study.sched_env.max_resource;
+    wn_status st = wni_study_enqueue(&f->study, f->config, 0, err);
+    if (!st) st = wni_study_ask(&f->study, 0, &job, err);
+    for (double r = 1; r <= last && next == WN_CONTINUE && !st; r *= 3)
+        st = wni_study_report(&f->study, job.trial, r, value + 1 / r, 0, &next, err);
+    if (!st) st = wni_study_finish(&f->study, job.trial, WN_COMPLETE, 0, err);
     return st;
 }
 
@@ -146,17 +150,24 @@ static wn_status open_study(struct study *study, const struct method *method, co
 
 /* ---- timing ---- */
 
-/* Runs `once` until there is enough to take a median of: at least three times, at most a second or
- * REPEATS_MAX. */
-static wn_status median_seconds(wn_status (*once)(void *context, uint32_t round, struct err *err),
-                                void *context, double *seconds, struct err *err)
+/* Something to be timed again and again. */
+struct timed {
+    wn_status (*once)(void *context, uint32_t round, struct err *err);
+    wn_status (*between)(void *context, struct err *err); /* not timed; NULL: nothing */
+    void *context;
+};
+
+/* Runs it until there is enough to take a median of: at least three times, at most a second or REPEATS_MAX.
+ */
+static wn_status median_seconds(const struct timed *t, double *seconds, struct err *err)
 {
     double times[REPEATS_MAX], total = 0;
     size_t n = 0;
-    wn_status st = once(context, 0, err); /* warms caches and arenas up */
+    wn_status st = t->once(t->context, 0, err); /* warms caches and arenas up */
     while (!st && n < REPEATS_MAX && (n < 3 || total < ENOUGH_SECONDS)) {
+        if (t->between) st = t->between(t->context, err);
         double began = wni_clock_cpu_seconds();
-        st = once(context, (uint32_t)n + 1, err);
+        if (!st) st = t->once(t->context, (uint32_t)n + 1, err);
         times[n] = wni_clock_cpu_seconds() - began;
         total += times[n++];
     }
@@ -164,30 +175,34 @@ static wn_status median_seconds(wn_status (*once)(void *context, uint32_t round,
     return st;
 }
 
-struct suggest_round {
-    struct study *study;
-    double *config;
-};
-
 static wn_status suggest_once(void *context, uint32_t round, struct err *err)
 {
-    const struct suggest_round *r = context;
-    struct history *h = &r->study->history;
-    return r->study->searcher.ops->suggest(r->study->searcher.self, h, (uint32_t)h->n_trials + round,
-                                           r->config, err);
+    struct fed *f = context;
+    struct history *h = &f->study.history;
+    (void)round;
+    return f->study.searcher.ops->suggest(f->study.searcher.self, h, (uint32_t)h->n_trials, f->config, err);
+}
+
+static wn_status grow(void *context, struct err *err)
+{
+    return observe_one(context, err);
 }
 
 wn_status wni_latency_suggest(const struct method *method, const struct space *space, size_t n,
                               double *seconds, struct err *err)
 {
-    struct study study;
-    wn_status st = open_study(&study, method, space, err);
+    struct fed f = {.rng = wni_latency_stream(0)};
+    wn_status st = open_study(&f.study, method, space, err);
     if (st) return st;
-    struct suggest_round round = {.study = &study, .config = wni_new(double, space->n)};
-    st = round.config ? observe_trials(&study, n, err) : wni_fail_memory(err);
-    if (!st) st = median_seconds(suggest_once, &round, seconds, err);
-    free(round.config);
-    wni_study_release(&study);
+    f.config = wni_new(double, space->n);
+    f.unit = wni_new(double, space->unit_width);
+    if (!f.config || !f.unit) st = wni_fail_memory(err);
+    for (size_t i = 0; i < n && !st; i++)
+        st = observe_one(&f, err);
+    if (!st) st = median_seconds(&(struct timed){suggest_once, grow, &f}, seconds, err);
+    free(f.config);
+    free(f.unit);
+    wni_study_release(&f.study);
     return st;
 }
 
@@ -230,7 +245,7 @@ wn_status wni_latency_fit(const struct space *space, size_t n, int levels, doubl
         .levels = levels,
         .boost = {.trees = 100, .depth = 3, .rate = 0.1, .min_leaf = 1, .row_share = 1, .column_share = 1}};
     wn_status st = make_rows(space, &round, err);
-    if (!st) st = median_seconds(fit_once, &round, seconds, err);
+    if (!st) st = median_seconds(&(struct timed){.once = fit_once, .context = &round}, seconds, err);
     free(round.x);
     free(round.y);
     wni_quantile_release(&round.model);

@@ -17,7 +17,7 @@ wn_status wni_latency_space(const char *name, struct space *space, struct err *e
 struct rng wni_latency_stream(uint64_t seed);
 double wni_latency_observation(const struct space *space, struct rng *rng, double *config, double *unit);
 
-/* Median seconds of processor time of a suggestion with n observed trials, fit included. */
+/* Median seconds of processor time of a suggestion with n observed trials and, one by one, more. */
 wn_status wni_latency_suggest(const struct method *method, const struct space *space, size_t n,
                               double *seconds, struct err *err);
 

@@ -28,7 +28,9 @@ static void add_row(struct table *t, const struct blackbox *box, const char *mod
 static wn_status measure(struct table *t, const struct blackbox *box, const char *model, uint64_t n,
                          uint64_t first, uint64_t seeds, struct totals *mean, struct err *err)
 {
-    enum surrogate_model kind = strcmp(model, "qr") ? SURROGATE_CQR : SURROGATE_QR;
+    enum surrogate_model kind = !strcmp(model, "gp")   ? SURROGATE_GP
+                                : !strcmp(model, "qr") ? SURROGATE_QR
+                                                       : SURROGATE_CQR;
     struct progress progress;
     wn_status st = WN_OK;
     wni_progress_start(&progress);
@@ -83,7 +85,7 @@ static int run(struct args *args)
 
 static const struct cli_option options[] = {
     {.name = "task", .value = "TASK", .help = "a row of 'winnow tasks'"},
-    {.name = "model", .value = "MODEL", .fallback = "cqr", .choices = "qr|cqr", .help = "the surrogate"},
+    {.name = "model", .value = "MODEL", .fallback = "cqr", .choices = "qr|cqr|gp", .help = "the surrogate"},
     {.name = "n", .value = "N", .fallback = "256", .help = "observations it is fitted to"},
     {.name = "seeds",
      .value = "K",
@@ -108,7 +110,8 @@ const struct cli_command wni_cmd_surrogate = {
     .about = "Fits the model, with 5 quantile levels j/6, to N configurations of the task drawn at random "
              "and scores it on the "
              "remaining ones. Values are replaced by normal scores of their ranks, so that tasks are "
-             "comparable.\n\n"
+             "comparable. qr, cqr: quantile trees. gp: a Gaussian process, whose quantiles are those of the "
+             "normal distribution it predicts for a new observation, noise included.\n\n"
              "rmse: of the mean of the predicted quantiles. calibration: square root of the sum over the "
              "levels of the squared "
              "difference between the share of values below the quantile and the level (the paper's "

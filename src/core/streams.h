@@ -13,6 +13,9 @@ enum stream {
     STREAM_TABLE_SEED = 4, /* which repetition of a tabulated run a simulated trial sees */
     STREAM_NOISE = 5,      /* a synthetic black box's observation noise */
     STREAM_ENQUEUE = 6,    /* what an enqueued configuration left open */
+    STREAM_GP_FIT = 11,    /* which values a fit is made of; keyed by how many have arrived */
+    STREAM_GP_ROOM = 12,   /* which are kept when there are too many; keyed likewise */
+    STREAM_GP_START = 13,  /* where the search of a fit begins; keyed likewise */
 };
 
 #endif

@@ -48,6 +48,9 @@ static inline int contract_run(const char *group, const struct property *propert
  * are worth less, but they are made the same way.  One that is not listed here is tested as it is. */
 static inline const char *brisk_options(const char *searcher)
 {
+#define GP_BRISK                                                                                             \
+    "searcher.candidates=5 searcher.fantasies=2 searcher.refit_from=8 searcher.refit_every=4 "               \
+    "searcher.fit_rows=8 searcher.max_fit=12 searcher.evaluations=3 "
     static const struct {
         const char *searcher, *options;
     } brisk[] = {
@@ -56,6 +59,9 @@ static inline const char *brisk_options(const char *searcher)
         {"bohb", "searcher.candidates=8 "},
         {"qr", "searcher.trees=4 searcher.candidates=30 "},
         {"cqr", "searcher.trees=4 searcher.candidates=30 searcher.threshold=10 "},
+        {"gp", GP_BRISK},
+        {"mob", GP_BRISK},
+        {"ht", GP_BRISK},
     };
     for (size_t i = 0; i < sizeof brisk / sizeof *brisk; i++)
         if (!strcmp(brisk[i].searcher, searcher)) return brisk[i].options;

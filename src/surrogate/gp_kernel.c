@@ -1,0 +1,66 @@
+/* gp_kernel.c -- what likelihood and posterior share: scaled points, and what levels add to the kernel. */
+#include "surrogate/gp.h"
+
+#include "num/portable.h"
+
+#include <string.h>
+
+static const double SQRT5 = 2.23606797749979;
+
+void wni_gp_scale_rows(const double *x, size_t n, size_t width, const double *theta, double *out,
+                       size_t stride)
+{
+    for (size_t d = 0; d < width; d++) {
+        double factor = SQRT5 * wni_exp(theta[d]);
+        for (size_t i = 0; i < n; i++)
+            out[d * stride + i] = factor * x[i * width + d];
+    }
+}
+
+wn_status wni_gp_curve_init(struct gp_curve *c, size_t n_levels, struct arena *arena)
+{
+    c->n = n_levels ? n_levels : 1;
+    size_t pairs = c->n * c->n;
+    double *cov = arena_new(arena, double, 3 * pairs), *mean = arena_new(arena, double, 3 * c->n);
+    if (!cov || !mean) return WN_ENOMEM;
+    c->cov = cov;
+    c->mean = mean;
+    for (size_t k = 0; k < 2; k++) {
+        c->cov_by[k] = cov + (k + 1) * pairs;
+        c->mean_by[k] = mean + (k + 1) * c->n;
+    }
+    return WN_OK;
+}
+
+struct decay {
+    double value, by_alpha, by_lambda; /* kappa and its derivatives by log alpha, log lambda */
+};
+
+static struct decay decay_at(double u, double alpha, double lambda)
+{
+    double beta = alpha / lambda, log_ratio = -wni_log1p(u / beta), share = u / (u + beta);
+    double kappa = wni_exp(alpha * log_ratio);
+    return (struct decay){kappa, kappa * alpha * (log_ratio + share), -kappa * alpha * share};
+}
+
+void wni_gp_curve_set(struct gp_curve *c, const double *resource, size_t n_levels, const double *curve_theta)
+{
+    if (!n_levels) return;
+    double alpha = wni_exp(curve_theta[0]), lambda = wni_exp(curve_theta[1]), gamma = wni_exp(curve_theta[2]);
+    for (size_t a = 0; a < n_levels; a++) {
+        struct decay one = decay_at(resource[a], alpha, lambda);
+        c->mean[a] = gamma * one.value;
+        c->mean_by[0][a] = gamma * one.by_alpha;
+        c->mean_by[1][a] = gamma * one.by_lambda;
+        for (size_t b = 0; b < n_levels; b++) {
+            struct decay two = decay_at(resource[b], alpha, lambda),
+                         both = decay_at(resource[a] + resource[b], alpha, lambda);
+            size_t at = a * n_levels + b;
+            c->cov[at] = gamma * gamma * (both.value - one.value * two.value);
+            c->cov_by[0][at] =
+                gamma * gamma * (both.by_alpha - one.by_alpha * two.value - one.value * two.by_alpha);
+            c->cov_by[1][at] =
+                gamma * gamma * (both.by_lambda - one.by_lambda * two.value - one.value * two.by_lambda);
+        }
+    }
+}
