@@ -101,7 +101,7 @@ extern const char *const wni_gp_normalize_names[];
         OPT_CHOICE(struct gp_search, normalize, targets, wni_gp_normalize_names,                             \
                    "targets: zero mean and unit deviation, or normal scores of their ranks"),                \
         OPT_REAL(struct gp_search, random, 0, 0, 1, "share of random suggestions"),                          \
-        OPT_REAL(struct gp_search, margin, 0.1, 0, 10,                                                       \
+        OPT_REAL(struct gp_search, margin, 0.01, 0, 10,                                                      \
                  "improvement that does not count yet, in normalised units; more explores more"),            \
         OPT_INT(struct gp_search, refit_from, 200, 1, 1000000,                                               \
                 "hyperparameters are fitted at every suggestion up to so many values"),                      \

@@ -12,6 +12,9 @@
 #include <math.h>
 #include <string.h>
 
+/* Times the best's distance below the median: values further above it count as that far. */
+static const double TAIL = 10;
+
 /* ---- arrivals ---- */
 
 /* Levels the trial had reached by the reports before its newest. */
@@ -161,17 +164,28 @@ static wn_status rows_init(struct gp_rows *r, size_t n, size_t width, struct are
     return r->trial && r->level && r->value && r->y && r->x ? WN_OK : WN_ENOMEM;
 }
 
-/* Values may be as large as doubles get: a power of two takes them where sums of squares are finite. */
-static void standardise(const double *value, size_t n, double *y)
+/* The largest value taken at its word: losses of diverged runs would leave all others alike.  `sorted` holds
+ * at least one. */
+static double highest_taken(const double *sorted, size_t n)
 {
-    double largest = 0, mean = 0, squares = 0, down = 1;
-    for (size_t i = 0; i < n; i++)
-        largest = fmax(largest, fabs(value[i]));
-    if (largest > 0x1p500) down = 0x1p-540;
-    for (size_t i = 0; i < n; i++)
-        mean += value[i] * down / (double)n;
+    double median = wni_quantile_linear(sorted, n, 0.5), below = median - sorted[0];
+    return below > 0 && isfinite(below) ? median + TAIL * below : sorted[n - 1];
+}
+
+/* Zero mean, unit deviation.  Values may be as large as doubles get: a power of two takes them where sums of
+ * squares are finite. */
+static void standardise(const double *value, size_t n, double *y, double *work)
+{
+    memcpy(work, value, n * sizeof *work);
+    wni_sort(work, n);
+    double highest = highest_taken(work, n), mean = 0, squares = 0;
+    double down = fmax(fabs(work[0]), fabs(work[n - 1])) > 0x1p500 ? 0x1p-540 : 1;
     for (size_t i = 0; i < n; i++) {
-        y[i] = value[i] * down - mean;
+        y[i] = fmin(value[i], highest) * down;
+        mean += y[i] / (double)n;
+    }
+    for (size_t i = 0; i < n; i++) {
+        y[i] -= mean;
         squares += y[i] * y[i] / (double)n;
     }
     double deviation = sqrt(squares);
@@ -181,13 +195,14 @@ static void standardise(const double *value, size_t n, double *y)
 
 static wn_status normalise(const struct gp_search *s, struct gp_rows *r, struct arena *arena)
 {
-    if (s->normalize == GP_STANDARD) {
-        standardise(r->value, r->n, r->y);
-        return WN_OK;
-    }
     double *work = arena_new(arena, double, r->n);
     uint32_t *order = arena_new(arena, uint32_t, 2 * r->n);
     if (!work || !order) return WN_ENOMEM;
+    if (r->n == 0) return WN_OK;
+    if (s->normalize == GP_STANDARD) {
+        standardise(r->value, r->n, r->y, work);
+        return WN_OK;
+    }
     memcpy(r->y, r->value, r->n * sizeof *r->y);
     wni_normal_scores(r->y, r->n, work, order);
     return WN_OK;
