@@ -281,17 +281,18 @@ static wn_status acquire(struct gp_search *s, double *config, bool *found)
 static wn_status propose(struct gp_search *s, double *config, bool *found)
 {
     struct pending pending;
+    size_t conditioned = 0;
     wn_status st = update_fit(s);
     find_pending(s, &pending);
     for (size_t k = 0; k < s->n_sets && !st; k++)
         st = update_model(s, &s->models[k], &s->rows[k], s->theta + k * slots(s));
     if (!st && s->kind->prepare) st = s->kind->prepare(s);
     size_t columns = pending.n ? (size_t)s->fantasies : 1;
-    for (size_t k = 0; k < s->n_sets && !st; k++)
-        st = condition(s, k, &pending, columns);
+    for (; conditioned < s->n_sets && !st; conditioned++)
+        st = condition(s, conditioned, &pending, columns);
     if (!st) st = acquire(s, config, found);
-    for (size_t k = 0; k < s->n_sets; k++) /* pending rows are for this suggestion only */
-        if (s->models[k].version) wni_gp_posterior_cut(&s->models[k].posterior, s->rows[k].n);
+    while (conditioned-- > 0) /* pending rows are for this suggestion only */
+        wni_gp_posterior_cut(&s->models[conditioned].posterior, s->rows[conditioned].n);
     return st;
 }
 
