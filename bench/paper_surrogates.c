@@ -16,12 +16,7 @@ const char *const wni_surrogate_models[SURROGATE_MODELS] = {"GP", "QR", "CQR"};
 
 enum { SEEDS_MAX = 30 };
 
-/* Whether the program can fit the model. */
-static bool model_kind(size_t model, enum surrogate_model *kind)
-{
-    *kind = model == 1 ? SURROGATE_QR : SURROGATE_CQR;
-    return model > 0;
-}
+static const enum surrogate_model kinds[SURROGATE_MODELS] = {SURROGATE_GP, SURROGATE_QR, SURROGATE_CQR};
 
 static uint64_t seeds_of(const struct paper_setup *setup)
 {
@@ -65,9 +60,7 @@ static void measure(void *context, size_t index)
                                 .n = wni_surrogate_sizes[job->size],
                                 .seed = job->seed};
     struct err err = {0};
-    enum surrogate_model kind;
-    model_kind(job->model, &kind);
-    wn_status st = wni_surrogate_score(job->box, kind, row.n, row.seed, &row.score, &err);
+    wn_status st = wni_surrogate_score(job->box, kinds[job->model], row.n, row.seed, &row.score, &err);
     bool too_small = st == WN_EINVAL; /* the task has no n configurations and others to test on: no score */
     if (too_small) st = WN_OK;
     pthread_mutex_lock(&m->lock);
@@ -113,9 +106,8 @@ static wn_status add_jobs(struct measuring *m, const struct paper_setup *setup, 
     for (uint64_t seed = 0; seed < seeds_of(setup); seed++)
         for (size_t size = 0; size < SURROGATE_SIZES; size++)
             for (size_t model = 0; model < SURROGATE_MODELS && !st; model++) {
-                enum surrogate_model kind;
                 struct scoring job = {.task = task, .box = box, .size = size, .model = model, .seed = seed};
-                if (model_kind(model, &kind)) st = add_job(m, &job, err);
+                st = add_job(m, &job, err);
             }
     return st;
 }

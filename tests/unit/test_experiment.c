@@ -284,7 +284,7 @@ static void time_left_is_measured(void **state)
     struct err err = {0};
     char directory[CHECK_PATH_MAX];
     check_tmp_make(directory);
-    CHECK_INT(read_spec(&w, "{methods: [rs, cqr], tasks: branin, seeds: 2}"), WN_OK);
+    CHECK_INT(read_spec(&w, "{methods: [rs, cqr], tasks: branin, limits: {trials: 20}, seeds: 2}"), WN_OK);
     CHECK_OK(wni_results_create(&r, directory, &err), err);
     CHECK_OK(wni_experiment_run(&w.e, &w.tasks, &r, 1, &hooks, &tally, &err), err);
     CHECK_INT(seen.last.done, 4);
@@ -316,17 +316,17 @@ static void an_interrupted_session_goes_on(void **state)
     char directory[CHECK_PATH_MAX];
     size_t before = 0;
     check_tmp_make(directory);
-    CHECK_INT(read_spec(&w, "{methods: [rs, cqr], tasks: branin, seeds: 40}"), WN_OK);
+    CHECK_INT(read_spec(&w, "{methods: [rs, cqr], tasks: branin, limits: {trials: 20}, seeds: 120}"), WN_OK);
     CHECK_OK(wni_results_create(&r, directory, &err), err);
     CHECK_INT(wni_results_create(&second, directory, &err), WN_EIO); /* one writer at a time */
     CHECK(strstr(err.text, "another winnow is at work"), "%s", err.text);
     CHECK_OK(wni_experiment_run(&w.e, &w.tasks, &r, 1, &hooks, &tally, &err), err);
-    CHECK(tally.interrupted && tally.done < 80, "%zu runs", tally.done);
+    CHECK(tally.interrupted && tally.done < 240, "%zu runs", tally.done);
     before = tally.done;
     hooks.go_on = NULL;
     CHECK_OK(wni_experiment_run(&w.e, &w.tasks, &r, 2, &hooks, &tally, &err), err);
     CHECK_INT(tally.before, before);
-    CHECK_INT(tally.before + tally.done, 80);
+    CHECK_INT(tally.before + tally.done, 240);
     CHECK(!tally.interrupted, "still interrupted");
     wni_results_close(&r);
     release(&w);
