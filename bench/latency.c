@@ -3,7 +3,8 @@
  * Observations are a smooth function of the unit encoding plus noise, so that models have something to find.
  * The study grows by one observed trial between suggestions, untimed, as it would for a single worker: what a
  * searcher keeps from one suggestion to the next helps it here as it does in use, and what it does only now
- * and then is part of some of the rounds. */
+ * and then is part of some of the rounds.  It grows from a little below n to as much above, then another one
+ * begins. */
 #include "bench/latency.h"
 
 #include "base/clock.h"
@@ -114,6 +115,9 @@ struct fed {
     struct study study;
     struct rng rng;
     double *config, *unit;
+    const struct method *method; /* these and below: of a study that grows */
+    const struct space *space;
+    size_t least, most; /* observed trials */
 };
 
 /* One more trial: asked, and reported at 1, 3, 9, ... for as long as the scheduler lets it go on. */
@@ -183,22 +187,35 @@ static wn_status suggest_once(void *context, uint32_t round, struct err *err)
     return f->study.searcher.ops->suggest(f->study.searcher.self, h, (uint32_t)h->n_trials, f->config, err);
 }
 
+/* A study with `least` observed trials. */
+static wn_status start_study(struct fed *f, struct err *err)
+{
+    wni_study_release(&f->study);
+    wn_status st = open_study(&f->study, f->method, f->space, err);
+    for (size_t i = 0; i < f->least && !st; i++)
+        st = observe_one(f, err);
+    return st;
+}
+
 static wn_status grow(void *context, struct err *err)
 {
-    return observe_one(context, err);
+    struct fed *f = context;
+    return f->study.history.n_trials < f->most ? observe_one(f, err) : start_study(f, err);
 }
 
 wn_status wni_latency_suggest(const struct method *method, const struct space *space, size_t n,
                               double *seconds, struct err *err)
 {
-    struct fed f = {.rng = wni_latency_stream(0)};
-    wn_status st = open_study(&f.study, method, space, err);
-    if (st) return st;
+    enum { REACH = 12 }; /* 25 suggestions: what searchers do on schedule falls into it */
+    size_t reach = n / 8 < REACH ? n / 8 : REACH;
+    struct fed f = {.rng = wni_latency_stream(0),
+                    .method = method,
+                    .space = space,
+                    .least = n - reach,
+                    .most = n + reach};
     f.config = wni_new(double, space->n);
     f.unit = wni_new(double, space->unit_width);
-    if (!f.config || !f.unit) st = wni_fail_memory(err);
-    for (size_t i = 0; i < n && !st; i++)
-        st = observe_one(&f, err);
+    wn_status st = f.config && f.unit ? start_study(&f, err) : wni_fail_memory(err);
     if (!st) st = median_seconds(&(struct timed){suggest_once, grow, &f}, seconds, err);
     free(f.config);
     free(f.unit);
