@@ -102,6 +102,13 @@ static wn_status take_option(struct args *args, int argc, char **argv, int *i, s
     return set_option(args, (size_t)row, equals ? equals + 1 : argv[++*i], err);
 }
 
+/* A lone dash and negative numbers are words, not options. */
+static bool looks_like_option(const char *word)
+{
+    double x;
+    return word[0] == '-' && word[1] && !wni_parse_double(word, &x);
+}
+
 static wn_status check_words(const struct args *args, struct err *err)
 {
     const struct cli_command *c = args->command;
@@ -129,7 +136,7 @@ wn_status wni_args_parse(struct args *args, const struct cli_command *command, i
             args->given[count_options(command)] = true;
         else if (!only_words && !strncmp(argv[i], "--", 2))
             st = take_option(args, argc, argv, &i, err);
-        else if (!only_words && argv[i][0] == '-' && argv[i][1])
+        else if (!only_words && looks_like_option(argv[i]))
             st = wni_fail(err, WN_EINVAL, "unknown option '%s'; options start with two dashes", argv[i]);
         else
             args->words[args->n_words++] = argv[i];

@@ -92,6 +92,10 @@ struct table *wni_table_new(const char *const *columns,
                             size_t n);                  /* NULL when out of memory; names are not copied */
 void wni_table_text(struct table *t, const char *text); /* next cell; rows fill up from left to right */
 void wni_table_number(struct table *t, double x);       /* NAN is empty */
+void wni_table_json(struct table *t, const char *json); /* text that is JSON already */
+/* From here on rows are printed as they come, in blocks: a long listing begins at once and needs no memory.
+ * The widths of an aligned table are those of its first block.  wni_table_print() prints what is left. */
+void wni_table_stream(struct table *t, const char *format, FILE *out);
 wn_status wni_table_print(struct table *t, const char *format, FILE *out); /* table, json, csv */
 void wni_table_free(struct table *t);
 

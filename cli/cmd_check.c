@@ -1,30 +1,15 @@
 /* cmd_check.c -- winnow check: every mistake in a study file, with its place. */
-#include "cli/cli.h"
-
+#include "cli/study_option.h"
 #include "studyfile/studyfile.h"
 
 #include <string.h>
 
-static const char *const scale_names[] = {"linear", "log"};
-
 static void describe_param(const struct param *p)
 {
-    char text[WN_WHY_MAX];
-    printf("  %-16s ", p->name);
-    if (p->kind == PARAM_CONSTANT) {
-        printf("constant %s\n", p->labels[0]);
-    } else if (p->labels) {
-        printf("one of ");
-        for (size_t i = 0; i < p->count; i++)
-            printf("%s%s", i ? ", " : "", p->labels[i]);
-        printf("%s\n", p->kind == PARAM_ORDINAL ? " (ordered)" : "");
-    } else {
-        printf("%s %s..", p->kind == PARAM_INT ? "int" : "float", wni_param_text(p, p->min, text));
-        printf("%s, %s", wni_param_text(p, p->max, text), scale_names[p->scale]);
-        if (p->step > 0 && (p->kind == PARAM_FLOAT || p->step > 1))
-            printf(", step %s", wni_param_text(p, p->step, text));
-        putchar('\n');
-    }
+    struct buf text = {0};
+    wni_describe_param(p, &text);
+    printf("  %-16s %s\n", p->name, wni_buf_text(&text));
+    wni_buf_release(&text);
 }
 
 static void describe(const char *file, const struct studyfile *s)

@@ -3,14 +3,19 @@
 
 #include "base/mem.h"
 #include "base/number.h"
+#include "base/utf8.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+enum { BLOCK_ROWS = 256 }; /* of a listing that is printed as it comes */
+
+enum cell_kind { CELL_TEXT, CELL_NUMBER, CELL_JSON };
+
 struct cell {
     char *text;
-    bool number;
+    enum cell_kind kind;
 };
 
 struct table {
@@ -19,7 +24,14 @@ struct table {
     struct cell *cells; /* row by row */
     size_t n_cells, cap;
     bool failed;
+    FILE *stream;       /* NULL: everything is printed at the end */
+    const char *format; /* of the stream */
+    bool begun;         /* something was printed */
+    bool any;           /* a row was */
+    size_t *widths;     /* in characters; NULL before the first block of an aligned table */
 };
+
+static void print_block(struct table *t);
 
 struct table *wni_table_new(const char *const *columns, size_t n)
 {
@@ -28,16 +40,23 @@ struct table *wni_table_new(const char *const *columns, size_t n)
     return t;
 }
 
+static void drop_cells(struct table *t)
+{
+    for (size_t i = 0; i < t->n_cells; i++)
+        free(t->cells[i].text);
+    t->n_cells = 0;
+}
+
 void wni_table_free(struct table *t)
 {
     if (!t) return;
-    for (size_t i = 0; i < t->n_cells; i++)
-        free(t->cells[i].text);
+    drop_cells(t);
     free(t->cells);
+    free(t->widths);
     free(t);
 }
 
-static void add_cell(struct table *t, const char *text, bool number)
+static void add_cell(struct table *t, const char *text, enum cell_kind kind)
 {
     char *copy = wni_strdup(text);
     if (!copy || !wni_reserve((void **)&t->cells, &t->cap, t->n_cells + 1, sizeof *t->cells)) {
@@ -45,54 +64,85 @@ static void add_cell(struct table *t, const char *text, bool number)
         t->failed = true;
         return;
     }
-    t->cells[t->n_cells++] = (struct cell){.text = copy, .number = number};
+    t->cells[t->n_cells++] = (struct cell){.text = copy, .kind = kind};
+    if (t->stream && t->n_cells == BLOCK_ROWS * t->n_columns) print_block(t);
 }
 
 void wni_table_text(struct table *t, const char *text)
 {
-    add_cell(t, text, false);
+    add_cell(t, text, CELL_TEXT);
 }
 
 void wni_table_number(struct table *t, double x)
 {
     char text[WNI_NUMBER_MAX] = "";
     if (!isnan(x)) wni_format_double(x, text);
-    add_cell(t, text, true);
+    add_cell(t, text, CELL_NUMBER);
 }
 
-static size_t column_width(const struct table *t, size_t column)
+void wni_table_json(struct table *t, const char *json)
 {
-    size_t width = strlen(t->columns[column]);
-    for (size_t i = column; i < t->n_cells; i += t->n_columns) {
-        size_t n = strlen(t->cells[i].text);
-        if (n > width) width = n;
+    add_cell(t, json, CELL_JSON);
+}
+
+void wni_table_stream(struct table *t, const char *format, FILE *out)
+{
+    t->format = format;
+    t->stream = out;
+}
+
+/* ---- for people ---- */
+
+static size_t width_of(const char *text)
+{
+    return wni_utf8_count(text, strlen(text));
+}
+
+static bool measure(struct table *t)
+{
+    if (t->widths) return true;
+    t->widths = wni_new(size_t, t->n_columns);
+    if (!t->widths) return false;
+    for (size_t i = 0; i < t->n_columns; i++)
+        t->widths[i] = width_of(t->columns[i]);
+    for (size_t i = 0; i < t->n_cells; i++) {
+        size_t n = width_of(t->cells[i].text), *width = &t->widths[i % t->n_columns];
+        if (n > *width) *width = n;
     }
-    return width;
+    return true;
 }
 
 /* Numbers to the right, text to the left; the last column is not padded. */
-static void print_aligned(const struct table *t, struct buf *out)
+static void put_aligned(const struct table *t, size_t column, const char *text, struct buf *out)
 {
-    for (size_t i = 0; i < t->n_cells + t->n_columns; i++) {
-        size_t column = i % t->n_columns;
-        bool header = i < t->n_columns;
-        bool right = t->n_cells >= t->n_columns && t->cells[column].number;
-        const char *text = header ? t->columns[column] : t->cells[i - t->n_columns].text;
-        int width = (int)column_width(t, column);
-        bool last = column + 1 == t->n_columns;
-        if (right)
-            wni_buf_printf(out, "%*s", width, text);
-        else
-            wni_buf_printf(out, "%-*s", last ? 0 : width, text);
-        wni_buf_puts(out, last ? "\n" : "  ");
-    }
+    size_t n = width_of(text), gap = t->widths[column] > n ? t->widths[column] - n : 0;
+    bool right = t->n_cells >= t->n_columns && t->cells[column].kind == CELL_NUMBER;
+    bool last = column + 1 == t->n_columns;
+    wni_buf_printf(out, "%*s%s%*s%s", right ? (int)gap : 0, "", text, right || last ? 0 : (int)gap, "",
+                   last ? "\n" : "  ");
 }
+
+static void print_aligned(struct table *t, struct buf *out)
+{
+    bool header = !t->begun;
+    if (!measure(t)) {
+        t->failed = true;
+        return;
+    }
+    for (size_t i = 0; header && i < t->n_columns; i++)
+        put_aligned(t, i, t->columns[i], out);
+    for (size_t i = 0; i < t->n_cells; i++)
+        put_aligned(t, i % t->n_columns, t->cells[i].text, out);
+}
+
+/* ---- for programs ---- */
 
 static void print_csv(const struct table *t, struct buf *out)
 {
-    for (size_t i = 0; i < t->n_cells + t->n_columns; i++) {
+    size_t n_header = t->begun ? 0 : t->n_columns;
+    for (size_t i = 0; i < t->n_cells + n_header; i++) {
         size_t column = i % t->n_columns;
-        wni_buf_csv_field(out, i < t->n_columns ? t->columns[column] : t->cells[i - t->n_columns].text);
+        wni_buf_csv_field(out, i < n_header ? t->columns[column] : t->cells[i - n_header].text);
         wni_buf_putc(out, column + 1 == t->n_columns ? '\n' : ',');
     }
 }
@@ -100,39 +150,50 @@ static void print_csv(const struct table *t, struct buf *out)
 static void json_cell(const struct cell *cell, struct buf *out)
 {
     double x;
-    if (!cell->number)
+    if (cell->kind == CELL_TEXT)
         wni_buf_json_string(out, cell->text);
+    else if (cell->kind == CELL_JSON)
+        wni_buf_puts(out, cell->text);
     else if (cell->text[0] && wni_parse_double(cell->text, &x) && isfinite(x))
         wni_buf_puts(out, cell->text);
     else
         wni_buf_puts(out, "null");
 }
 
-static void print_json(const struct table *t, struct buf *out)
+static void print_json(struct table *t, struct buf *out)
 {
-    wni_buf_putc(out, '[');
+    if (!t->begun) wni_buf_putc(out, '[');
     for (size_t i = 0; i < t->n_cells; i++) {
         size_t column = i % t->n_columns;
-        wni_buf_puts(out, column ? ", " : i ? ",\n {" : "\n {");
+        wni_buf_puts(out, column ? ", " : t->any || i ? ",\n {" : "\n {");
         wni_buf_json_string(out, t->columns[column]);
         wni_buf_puts(out, ": ");
         json_cell(&t->cells[i], out);
         if (column + 1 == t->n_columns) wni_buf_putc(out, '}');
     }
-    wni_buf_puts(out, "\n]\n");
+}
+
+static void print_block(struct table *t)
+{
+    struct buf text = {0};
+    if (!strcmp(t->format, "csv"))
+        print_csv(t, &text);
+    else if (!strcmp(t->format, "json"))
+        print_json(t, &text);
+    else
+        print_aligned(t, &text);
+    t->failed = t->failed || text.failed;
+    if (!t->failed && text.len) fwrite(text.data, 1, text.len, t->stream);
+    wni_buf_release(&text);
+    t->begun = true;
+    t->any = t->any || t->n_cells;
+    drop_cells(t);
 }
 
 wn_status wni_table_print(struct table *t, const char *format, FILE *out)
 {
-    struct buf text = {0};
-    if (!strcmp(format, "csv"))
-        print_csv(t, &text);
-    else if (!strcmp(format, "json"))
-        print_json(t, &text);
-    else
-        print_aligned(t, &text);
-    bool failed = t->failed || text.failed;
-    if (!failed) fwrite(text.data, 1, text.len, out);
-    wni_buf_release(&text);
-    return failed ? WN_ENOMEM : WN_OK;
+    wni_table_stream(t, format, out);
+    print_block(t);
+    if (!t->failed && !strcmp(format, "json")) fputs("\n]\n", out);
+    return t->failed ? WN_ENOMEM : WN_OK;
 }

@@ -1,0 +1,97 @@
+/* trialtable.c -- see trialtable.h. */
+#include "cli/trialtable.h"
+
+#include "base/mem.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const fixed[] = {"trial",         "state",   "value",   "resource", "best",
+                                    "best_resource", "reports", "attempt", "asked",    "ended"};
+enum { N_FIXED = sizeof fixed / sizeof *fixed };
+
+const char *wni_param_column(struct arena *texts, const struct param *p)
+{
+    for (size_t i = 0; i < N_FIXED; i++) {
+        if (strcmp(fixed[i], p->name) != 0) continue;
+        size_t size = strlen(p->name) + sizeof "param.";
+        char *name = arena_new(texts, char, size);
+        if (name) snprintf(name, size, "param.%s", p->name);
+        return name;
+    }
+    return p->name;
+}
+
+wn_status wni_trial_table_open(struct trial_table *t, const struct space *space, const char *format,
+                               bool stream, struct err *err)
+{
+    *t = (struct trial_table){.space = space, .json = !strcmp(format, "json")};
+    t->n_columns = N_FIXED + (t->json ? 1 : space->n);
+    t->columns = wni_new(const char *, t->n_columns);
+    if (!t->columns) return wni_fail_memory(err);
+    memcpy(t->columns, fixed, sizeof fixed);
+    if (t->json) t->columns[N_FIXED] = "config";
+    for (size_t i = 0; !t->json && i < space->n; i++)
+        if (!(t->columns[N_FIXED + i] = wni_param_column(&t->texts, &space->params[i])))
+            return wni_fail_memory(err);
+    t->table = wni_table_new(t->columns, t->n_columns);
+    if (!t->table) return wni_fail_memory(err);
+    if (stream) wni_table_stream(t->table, format, stdout);
+    return WN_OK;
+}
+
+/* Values of the row's configuration, in the order of the space. */
+static wn_status add_config(struct trial_table *t, const char *json, struct err *err)
+{
+    struct document doc = {0};
+    double number;
+    wn_status st = wni_json_parse(&doc, "", json, strlen(json), err);
+    for (size_t i = 0; i < t->space->n && !st; i++) {
+        const struct node *n = wni_node_get(doc.root, t->space->params[i].name);
+        const char *text = n && n->kind == NODE_SCALAR ? n->text : "";
+        if (n && wni_node_number(n, &number))
+            wni_table_number(t->table, number);
+        else
+            wni_table_text(t->table, text);
+    }
+    wni_document_release(&doc);
+    return st;
+}
+
+static double seconds(double x)
+{
+    return round(x * 1000) / 1000;
+}
+
+wn_status wni_trial_table_add(struct trial_table *t, const struct trial_row *row, struct err *err)
+{
+    char state[16];
+    wni_lower_state(row->state, state);
+    wni_table_number(t->table, row->number);
+    wni_table_text(t->table, state);
+    wni_table_number(t->table, row->value);
+    wni_table_number(t->table, row->resource);
+    wni_table_number(t->table, row->best);
+    wni_table_number(t->table, row->best_resource);
+    wni_table_number(t->table, (double)row->reports);
+    wni_table_number(t->table, row->attempt);
+    wni_table_number(t->table, seconds(row->asked));
+    wni_table_number(t->table, seconds(row->ended));
+    if (!t->json) return add_config(t, row->config, err);
+    wni_table_json(t->table, row->config);
+    return WN_OK;
+}
+
+wn_status wni_trial_table_print(struct trial_table *t, const char *format, struct err *err)
+{
+    return wni_table_print(t->table, format, stdout) ? wni_fail_memory(err) : WN_OK;
+}
+
+void wni_trial_table_release(struct trial_table *t)
+{
+    wni_table_free(t->table);
+    wni_arena_release(&t->texts);
+    free(t->columns);
+    *t = (struct trial_table){0};
+}
