@@ -1,0 +1,178 @@
+/* cmd_plot.c -- winnow plot: pictures of a study, as files for a paper or in the terminal. */
+#include "cli/plots.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+const struct plot_kind wni_plot_kinds[] = {
+    {"history", wni_figure_history, NULL, wni_term_history},
+    {"curves", wni_figure_curves, NULL, wni_term_curves},
+    {"slice", wni_figure_slice, wni_figure_slice_size, wni_term_slice},
+    {"parallel", wni_figure_parallel, wni_figure_parallel_size, wni_term_parallel},
+    {"importance", wni_figure_importance, wni_figure_importance_size, wni_term_importance},
+    {"timeline", wni_figure_timeline, wni_figure_timeline_size, wni_term_timeline},
+};
+const size_t wni_n_plot_kinds = sizeof wni_plot_kinds / sizeof *wni_plot_kinds;
+
+/* ---- what can be drawn ---- */
+
+/* Why there is nothing to see; NULL: there is. */
+static const char *missing(const struct plot_kind *kind, const struct plot_data *d)
+{
+    if (d->n == 0) return "it has no trials yet";
+    if (!strcmp(kind->name, "timeline")) return NULL;
+    if (d->n_values == 0) return "no trial has a finite value yet";
+    if (!strcmp(kind->name, "importance") && !d->importance)
+        return "it needs at least 10 trials with a value";
+    if (!strcmp(kind->name, "curves") && d->of->study.history.n_reports == d->of->study.history.n_trials &&
+        d->of->setup.setup.max_resource == 0)
+        return "its trials report one value each: there are no learning curves";
+    return NULL;
+}
+
+/* ---- files ---- */
+
+/* The name of a file: letters of the study's name that a file system may not like become '-'. */
+static void file_stem(const char *study, const char *kind, struct buf *out)
+{
+    for (const char *c = study; *c; c++)
+        wni_buf_putc(out, (char)(isalnum((unsigned char)*c) || strchr("._-", *c) ? *c : '-'));
+    wni_buf_printf(out, "-%s", kind);
+}
+
+static wn_status draw_file(const struct plot_kind *kind, const struct plot_data *d, const char *directory,
+                           struct err *err)
+{
+    struct buf stem = {0}, csv = {0}, script = {0}, data = {0};
+    double width = 6, height = 3.6;
+    file_stem(d->of->name, kind->name, &stem);
+    wni_buf_printf(&csv, "%s.csv", wni_buf_text(&stem));
+    kind->figure(d, wni_buf_text(&csv), &script, &data);
+    if (kind->size) kind->size(d, &width, &height);
+    wn_status st = stem.failed || csv.failed || script.failed || data.failed ? wni_fail_memory(err) : WN_OK;
+    if (!st) st = wni_make_directory(directory, err);
+    if (!st) st = wni_write_file(directory, csv.data, &data, err);
+    if (!st)
+        st = wni_figure_draw(&(struct figure){.directory = directory,
+                                              .name = stem.data,
+                                              .width = width,
+                                              .height = height,
+                                              .script = script.data},
+                             err);
+    if (!st) printf("%s/%s.svg .png .pdf\n", directory, stem.data);
+    wni_buf_release(&stem);
+    wni_buf_release(&csv);
+    wni_buf_release(&script);
+    wni_buf_release(&data);
+    return st;
+}
+
+/* ---- terminal ---- */
+
+static int terminal_width(void)
+{
+    struct winsize size;
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 40)
+        return size.ws_col < 140 ? size.ws_col : 140;
+    return 80;
+}
+
+static wn_status draw_term(const struct plot_kind *kind, const struct plot_data *d, struct err *err)
+{
+    struct buf out = {0};
+    kind->term(d, terminal_width(), isatty(STDOUT_FILENO) && !getenv("NO_COLOR"), &out);
+    wn_status st = out.failed ? wni_fail_memory(err) : WN_OK;
+    if (!st) fputs(wni_buf_text(&out), stdout);
+    wni_buf_release(&out);
+    return st;
+}
+
+/* ---- together ---- */
+
+static wn_status draw(const struct args *args, const struct plot_data *d, const struct plot_kind *kind,
+                      bool only, struct err *err)
+{
+    const char *why = missing(kind, d);
+    if (why && only)
+        return wni_fail(err, WN_ESTATE, "study '%s': nothing to draw as %s: %s", d->of->name, kind->name,
+                        why);
+    if (why) {
+        fprintf(stderr, "winnow: no %s: %s\n", kind->name, why);
+        return WN_OK;
+    }
+    if (!wni_flag(args, "term")) return draw_file(kind, d, wni_arg(args, "out"), err);
+    if (!only) printf("\n%s\n\n", kind->name);
+    return draw_term(kind, d, err);
+}
+
+static wn_status draw_all(const struct args *args, const struct opened_study *s, struct err *err)
+{
+    struct plot_data d;
+    const char *wanted = args->words[0];
+    bool all = !strcmp(wanted, "all");
+    wn_status st = wni_plot_data_read(&d, s, err);
+    for (size_t i = 0; i < wni_n_plot_kinds && !st; i++)
+        if (all || !strcmp(wni_plot_kinds[i].name, wanted))
+            st = draw(args, &d, &wni_plot_kinds[i], !all, err);
+    wni_plot_data_release(&d);
+    return st;
+}
+
+static wn_status check_kind(const char *wanted, struct err *err)
+{
+    for (size_t i = 0; i < wni_n_plot_kinds; i++)
+        if (!strcmp(wni_plot_kinds[i].name, wanted)) return WN_OK;
+    if (!strcmp(wanted, "all")) return WN_OK;
+    return wni_fail(
+        err, WN_EINVAL,
+        "unknown picture '%s': choose from history, curves, slice, parallel, importance, timeline and all",
+        wanted);
+}
+
+static int run(struct args *args)
+{
+    struct err err = {0};
+    struct opened_study s = {0};
+    wn_status st = check_kind(args->words[0], &err);
+    if (!st && wni_flag(args, "term") && wni_flag(args, "out"))
+        st = wni_fail(&err, WN_EINVAL, "give either --term or --out");
+    if (!st) st = wni_open_study_option(args, 1, &s, &err);
+    if (!st) st = draw_all(args, &s, &err);
+    wni_close_study(&s);
+    return st ? wni_complain(&err, st) : EXIT_DONE;
+}
+
+static const struct cli_option options[] = {
+    {.name = "out", .value = "DIR", .fallback = "plots", .help = "folder for the files"},
+    {.name = "term", .help = "draw in the terminal instead"},
+    STORE_OPTION,
+    STUDY_OPTION,
+    {0},
+};
+
+const struct cli_command wni_cmd_plot = {
+    .name = "plot",
+    .summary = "draw a study: history, learning curves, slices, importance, time",
+    .words = "KIND [STUDY]",
+    .min_words = 1,
+    .max_words = 2,
+    .about = "KIND is one of\n"
+             "  history     the best value of each trial, and the best so far\n"
+             "  curves      every learning curve, the best one on top\n"
+             "  slice       the value against each parameter\n"
+             "  parallel    each trial as a line through all its parameters, coloured by its rank\n"
+             "  importance  which parameters matter (see 'winnow importance')\n"
+             "  timeline    who ran when, and how it ended\n"
+             "  all         all of these\n\n"
+             "Files are STUDY-KIND.svg, .png and .pdf, with the gnuplot script and the data as CSV beside "
+             "them. A few "
+             "values far away from the rest are drawn at the edge.",
+    .options = options,
+    .examples = "winnow plot history --term\n"
+                "winnow plot all mlp --out figures\n"
+                "winnow plot parallel --study mlp",
+    .run = run,
+};
