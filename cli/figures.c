@@ -8,11 +8,12 @@
 
 enum { CURVES_MAX = 1000, LINES_MAX = 2000, SLICE_COLUMNS = 3 };
 
-static const char style[] = "set termoption noenhanced\n"
-                            "set border 3 lw 0.8 lc rgb '#444444'\n"
-                            "set tics nomirror out scale 0.6\n"
-                            "set grid lc rgb '#e4e4e4' lw 0.6 lt 1\n"
-                            "set key top right samplen 2 spacing 1.1\n";
+static const char style[] =
+    "set termoption noenhanced\n"
+    "set border 3 lw 0.8 lc rgb '#444444'\n"
+    "set tics nomirror out scale 0.6\n"
+    "set grid lc rgb '#e4e4e4' lw 0.6 lt 1\n"
+    "set key outside top center horizontal maxrows 1 samplen 1.6 spacing 1.1 font ',10'\n";
 
 /* Viridis: as light, so large, also in grey. */
 static const char palette[] = "set palette defined (0 '#440154', 0.25 '#3b528b', 0.5 '#21918c', 0.75 "
@@ -74,8 +75,8 @@ static const struct group {
     const char *name, *color;
     int point;
 } groups[] = {{"complete", "#0072B2", 7},
-              {"stopped early", "#56B4E9", 6},
-              {"failed, lost or cancelled", "#D55E00", 2},
+              {"stopped or paused", "#56B4E9", 6},
+              {"failed, lost, cancelled", "#D55E00", 2},
               {"running", "#E69F00", 5}};
 enum { N_GROUPS = 4 };
 
@@ -110,7 +111,6 @@ void wni_figure_history(const struct plot_data *d, const char *csv, struct buf *
     set_text(script, "ylabel", wni_metric_name(d->of));
     wni_buf_printf(script, "set xrange [-0.5:%.10g]\n", (double)d->n - 0.5);
     set_values(script, d, "y");
-    if (d->of->study.goal == WN_MAXIMIZE) wni_buf_puts(script, "set key bottom right\n");
     wni_buf_puts(script, "set pointsize 0.5\nplot ");
     for (int g = 0; g < N_GROUPS; g++)
         if (group_has(d, g))
@@ -139,6 +139,14 @@ static void put_curve(const struct study *s, uint32_t trial, struct buf *data)
     free(x);
 }
 
+static double furthest(const struct history *h)
+{
+    double most = 0;
+    for (size_t i = 0; i < h->n_reports; i++)
+        most = fmax(most, h->resources[i]);
+    return most;
+}
+
 void wni_figure_curves(const struct plot_data *d, const char *csv, struct buf *script, struct buf *data)
 {
     const struct study *s = &d->of->study;
@@ -156,7 +164,7 @@ void wni_figure_curves(const struct plot_data *d, const char *csv, struct buf *s
     set_text(script, "xlabel", wni_resource_name(d->of));
     set_text(script, "ylabel", wni_metric_name(d->of));
     set_values(script, d, "y");
-    if (s->goal == WN_MAXIMIZE) wni_buf_puts(script, "set key bottom right\n");
+    wni_buf_printf(script, "set xrange [%.10g:%.10g]\n", 0.0, 1.02 * furthest(h));
     wni_buf_printf(
         script,
         "plot '%s' skip 1 index 0 using 2:3 with lines lw 0.8 lc rgb '#900072B2' title 'trials', \\\n"
@@ -181,6 +189,22 @@ static void set_words(struct buf *script, const struct param *p, const char *axi
     wni_buf_puts(script, ")\n");
 }
 
+/* Ticks at 1, 2 and 5 for a log axis too short for powers of ten. */
+static void set_short_log(struct buf *script, const struct param *p)
+{
+    static const double steps[] = {1, 2, 5};
+    const char *separator = "";
+    wni_buf_puts(script, "set xtics (");
+    for (int e = (int)floor(log10(p->min)); e <= (int)ceil(log10(p->max)); e++)
+        for (int k = 0; k < 3; k++) {
+            double x = steps[k] * pow(10, e);
+            if (x < p->min * 0.999 || x > p->max * 1.001) continue;
+            wni_buf_printf(script, "%s%.10g", separator, x);
+            separator = ", ";
+        }
+    wni_buf_puts(script, ")\n");
+}
+
 static void slice_axis(struct buf *script, const struct param *p)
 {
     wni_buf_puts(script, "unset logscale x\nset xtics autofreq\nset format x '%g'\n");
@@ -191,7 +215,10 @@ static void slice_axis(struct buf *script, const struct param *p)
     }
     if (p->scale == WN_LOG) {
         wni_buf_puts(script, "set logscale x\n");
-        if (p->max / p->min > 1e3) wni_buf_puts(script, "set format x '10^{%T}'\n");
+        if (p->max / p->min > 999)
+            wni_buf_puts(script, "set format x '10^{%T}'\n");
+        else
+            set_short_log(script, p);
         wni_buf_printf(script, "set xrange [%.10g:%.10g]\n", p->min * 0.85, p->max * 1.18);
     } else {
         double margin = p->max > p->min ? 0.04 * (p->max - p->min) : 1;
@@ -233,13 +260,13 @@ void wni_figure_slice(const struct plot_data *d, const char *csv, struct buf *sc
     wni_buf_puts(script, palette);
     wni_buf_printf(
         script,
-        "set key off\nset termoption enhanced\nset cblabel 'trial' offset -0.8,0\nset cbrange [0:%zu]\n"
-        "set colorbox user origin screen %.4g, screen 0.25 size screen 0.014, screen 0.5\n"
+        "set key off\nset termoption enhanced\nunset colorbox\nset cblabel 'trial' offset -0.8,0\nset "
+        "cbrange [0:%zu]\n"
         "set cbtics scale 0.4 offset -0.6,0\n"
         "set multiplot layout %zu,%zu margins screen %.4g, screen %.4g, screen %.4g, screen %.4g spacing "
         "screen %.4g, screen %.4g\n",
-        d->n > 1 ? d->n - 1 : 1, 1 - 0.62 / width, rows, columns, 0.75 / width, 1 - 0.85 / width,
-        0.55 / height, 1 - 0.15 / height, 0.55 / width, 0.7 / height);
+        d->n > 1 ? d->n - 1 : 1, rows, columns, 0.75 / width, 1 - 0.85 / width, 0.55 / height,
+        1 - 0.15 / height, 0.55 / width, 0.7 / height);
     set_values(script, d, "y");
     for (size_t i = 0; i < n; i++) {
         const struct param *p = &s->space.params[i];
@@ -254,6 +281,10 @@ void wni_figure_slice(const struct plot_data *d, const char *csv, struct buf *sc
             wni_buf_puts(script, "unset ylabel\nset format y ''\n");
         }
         slice_axis(script, p);
+        if (i + 1 == n)
+            wni_buf_printf(
+                script, "set colorbox user origin screen %.4g, screen 0.25 size screen 0.014, screen 0.5\n",
+                1 - 0.62 / width);
         wni_buf_printf(script, "plot '%s' skip 1 using ($%zu%s):2:1 with points pt 7 ps 0.38 lc palette\n",
                        csv, i + 3, p->labels ? "+0.16*(rand(0)-0.5)" : "");
     }
@@ -277,7 +308,8 @@ static void axis_label(struct buf *script, double x, double y, const char *text,
     else
         wni_buf_printf(
             script,
-            " at first %.6g, first %.6g right offset -0.6,0 font ',8' textcolor rgb '#555555' front\n", x, y);
+            " at first %.6g, first %.6g right offset -0.6,0 font ',8' textcolor rgb '#333333' boxed front\n",
+            x, y);
 }
 
 static void axis_of_param(struct buf *script, const struct param *p, double x)
@@ -305,6 +337,13 @@ static double value_position(const struct plot_data *d, double value)
     return (v - d->low) / (d->high - d->low);
 }
 
+/* Lines through words are spread a little, so that one sees how many there are. */
+static double line_position(const struct param *p, uint32_t trial, double value)
+{
+    double at = wni_plot_position(p, value);
+    return p->labels ? at + 0.05 * (fmod(trial * 0.618034, 1) - 0.5) : at;
+}
+
 void wni_figure_parallel(const struct plot_data *d, const char *csv, struct buf *script, struct buf *data)
 {
     const struct study *s = &d->of->study;
@@ -317,9 +356,9 @@ void wni_figure_parallel(const struct plot_data *d, const char *csv, struct buf 
     wni_buf_puts(data, "trial,axis,position,rank\n");
     for (size_t k = from; k < drawn; k++) { /* the best is drawn last, on top */
         for (size_t i = 0; i <= n; i++) {
-            double at =
-                i < n ? wni_plot_position(&s->space.params[i], wni_history_config(&s->history, order[k])[i])
-                      : value_position(d, d->values[order[k]]);
+            double at = i < n ? line_position(&s->space.params[i], order[k],
+                                              wni_history_config(&s->history, order[k])[i])
+                              : value_position(d, d->values[order[k]]);
             wni_buf_printf(data, "%u,%zu,%.6g,%.6g\n", order[k], i, at,
                            drawn > from + 1 ? (double)(k - from) / (double)(drawn - from - 1) : 1);
         }
@@ -330,6 +369,7 @@ void wni_figure_parallel(const struct plot_data *d, const char *csv, struct buf 
     wni_buf_puts(script, palette);
     wni_buf_puts(
         script,
+        "set style textbox opaque fillcolor rgb '#ffffff' noborder margins 0.4,0.4\n"
         "set key off\nset border 0\nunset grid\nunset xtics\nunset ytics\n"
         "set tmargin 3.2\nset bmargin 1.2\nset lmargin 8\n"
         "set cbrange [0:1]\nset cbtics ('worst' 0, 'best' 1) scale 0\n"
@@ -423,7 +463,7 @@ void wni_figure_timeline(const struct plot_data *d, const char *csv, struct buf 
     wni_buf_puts(script, style);
     wni_buf_printf(
         script,
-        "set key outside top center horizontal samplen 1.2\nset xlabel '%s since the study began'\n"
+        "set xlabel '%s since the study began'\n"
         "set ylabel 'trials at a time'\n"
         "set style fill solid 0.85 border rgb '#ffffff'\nunset grid\nset grid x lc rgb '#e4e4e4' lw 0.6 lt "
         "1\n"

@@ -48,8 +48,11 @@ static wn_status find_range(struct plot_data *d)
     double tenth = n ? sorted[maximize ? n / 10 : n - 1 - n / 10] : 0;
     double common = maximize ? d->high - tenth : tenth - d->low;
     d->log = d->low > 0 && d->high > 20 * d->low;
-    if (!d->log && !maximize && d->high - tenth > 2 * common && common > 0) d->high = tenth + common;
-    if (!d->log && maximize && tenth - d->low > 2 * common && common > 0) d->low = tenth - common;
+    bool astray = common > 0 && (maximize ? tenth - d->low : d->high - tenth) > 2 * common;
+    for (size_t i = 0; i < n && !d->log && astray; i++) { /* to the last one that is not */
+        if (maximize && sorted[n - 1 - i] >= tenth - common) d->low = sorted[n - 1 - i];
+        if (!maximize && sorted[i] <= tenth + common) d->high = sorted[i];
+    }
     if (d->low == d->high) {
         double around = d->low == 0 ? 1 : 0.1 * fabs(d->low);
         d->low -= around;

@@ -158,7 +158,7 @@ void wni_term_parallel(const struct plot_data *d, int width, bool color, struct 
     if (good > LINES_MAX) good = LINES_MAX;
     for (size_t k = 0; k < drawn && fine; k++) {
         bool top = k + good >= drawn;
-        if (!top && k % each) continue;
+        if (!top && (k % each || !color)) continue; /* without colour they could not be told apart */
         if (!(fine = read_line(d, order[k], &series[n]))) break;
         series[n].color = top ? ORANGE : GREY;
         if (k + 1 == drawn) series[n].name = "the best tenth";
