@@ -129,13 +129,10 @@ static wn_status take_study_row(void *context, const struct study_row *row, stru
     return s->file ? WN_OK : wni_fail_memory(err);
 }
 
-wn_status wni_find_study_option(const struct args *args, size_t word, struct opened_study *out,
-                                struct err *err)
+/* out->url and out->name are set. */
+static wn_status look_up(struct opened_study *out, struct err *err)
 {
-    *out = (struct opened_study){.url = wni_store_option(args)};
-    wn_status st = wni_study_name_option(args, word, &out->name, err);
-    if (st) return st;
-    st = wni_store_studies(out->url, out->name, take_study_row, out, err);
+    wn_status st = wni_store_studies(out->url, out->name, take_study_row, out, err);
     if (st != WN_ENOTFOUND) return st;
     struct err missing = {0}; /* the store itself may be what is not there: then its own words say so */
     wn_status again = wni_fail_no_study(out->url, out->name, &missing);
@@ -143,18 +140,38 @@ wn_status wni_find_study_option(const struct args *args, size_t word, struct ope
     return again;
 }
 
-wn_status wni_open_study_option(const struct args *args, size_t word, struct opened_study *out,
-                                struct err *err)
+static wn_status replay_stored(struct opened_study *out, struct err *err)
 {
     struct store store;
-    wn_status st = wni_find_study_option(args, word, out, err);
-    if (!st) st = wni_store_open(&store, out->url, out->name, &out->setup.space, err);
+    wn_status st = wni_store_open(&store, out->url, out->name, &out->setup.space, err);
     if (!st) st = wni_study_open(&out->study, &out->setup.setup, &store, err);
     out->has_study = !st;
     return st;
 }
 
-static wn_status create_from(struct opened_study *out, const struct study_setup *setup, struct err *err)
+wn_status wni_open_named(const char *url, const char *name, struct opened_study *out, struct err *err)
+{
+    *out = (struct opened_study){.url = url, .name = wni_strdup(name)};
+    wn_status st = out->name ? look_up(out, err) : wni_fail_memory(err);
+    return st ? st : replay_stored(out, err);
+}
+
+wn_status wni_find_study_option(const struct args *args, size_t word, struct opened_study *out,
+                                struct err *err)
+{
+    *out = (struct opened_study){.url = wni_store_option(args)};
+    wn_status st = wni_study_name_option(args, word, &out->name, err);
+    return st ? st : look_up(out, err);
+}
+
+wn_status wni_open_study_option(const struct args *args, size_t word, struct opened_study *out,
+                                struct err *err)
+{
+    wn_status st = wni_find_study_option(args, word, out, err);
+    return st ? st : replay_stored(out, err);
+}
+
+wn_status wni_create_study(struct opened_study *out, const struct study_setup *setup, struct err *err)
 {
     struct store store;
     wn_status st = wni_store_open(&store, out->url, out->name, setup->space, err);
@@ -182,7 +199,7 @@ int wni_open_study_file(const struct args *args, const char *path, double lease,
     if (!st && (!out->name || !out->url)) st = wni_fail_memory(&err);
     struct study_setup setup = wni_setup_of_file(&file, wni_buf_text(&text));
     setup.lease = lease;
-    if (!st) st = create_from(out, &setup, &err);
+    if (!st) st = wni_create_study(out, &setup, &err);
     if (st) code = wni_complain(&err, st);
     wni_buf_release(&text);
     wni_studyfile_release(&file);

@@ -42,6 +42,9 @@ struct opened_study {
 /* The caller closes it, also on failure. */
 wn_status wni_open_study_option(const struct args *args, size_t word, struct opened_study *out,
                                 struct err *err);
+wn_status wni_open_named(const char *url, const char *name, struct opened_study *out, struct err *err);
+/* Creates and opens the study out->name in out->url; what is there must have the same setup. */
+wn_status wni_create_study(struct opened_study *out, const struct study_setup *setup, struct err *err);
 /* Only looks it up: `study` stays empty. */
 wn_status wni_find_study_option(const struct args *args, size_t word, struct opened_study *out,
                                 struct err *err);
