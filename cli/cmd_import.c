@@ -96,6 +96,12 @@ static wn_goal goal_of(const struct import *im)
     return wni_optuna_goal(im->optuna);
 }
 
+/* 1 for every trial, as exports of studies without a resource have it, is none. */
+static double resource_of(const struct import *im)
+{
+    return im->set.max_resource > 1 || im->meaning.resource ? im->set.max_resource : 0;
+}
+
 static wn_status create(struct import *im, struct err *err)
 {
     const struct method *method = wni_method_find(wni_arg(im->args, "method"), err);
@@ -105,12 +111,12 @@ static wn_status create(struct import *im, struct err *err)
                                 .searcher = method->searcher,
                                 .options = {method->options, NULL},
                                 .goal = goal_of(im),
-                                .max_resource = im->set.max_resource,
+                                .max_resource = resource_of(im),
                                 .method = method->name,
                                 .metric = im->meaning.value,
-                                .resource = im->meaning.resource                     ? im->meaning.resource
-                                            : im->optuna && im->set.max_resource > 0 ? "step"
-                                                                                     : NULL};
+                                .resource = im->meaning.resource                ? im->meaning.resource
+                                            : im->optuna && resource_of(im) > 0 ? "step"
+                                                                                : NULL};
     if (im->file.name) setup = wni_setup_of_file(&im->file, wni_buf_text(&im->file_text));
     return wni_create_study(&im->study, &setup, err);
 }

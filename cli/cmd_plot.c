@@ -27,7 +27,7 @@ static const char *missing(const struct plot_kind *kind, const struct plot_data 
     if (d->n_values == 0) return "no trial has a finite value yet";
     if (!strcmp(kind->name, "importance") && !d->importance)
         return "it needs at least 10 trials with a value";
-    if (!strcmp(kind->name, "curves") && d->of->study.history.n_reports == d->of->study.history.n_trials &&
+    if (!strcmp(kind->name, "curves") && d->of->study.history.n_reports <= d->of->study.history.n_trials &&
         d->of->setup.setup.max_resource == 0)
         return "its trials report one value each: there are no learning curves";
     return NULL;

@@ -2,6 +2,7 @@
 #include "cli/trialtable.h"
 
 #include "base/mem.h"
+#include "base/number.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -26,7 +27,8 @@ const char *wni_param_column(struct arena *texts, const struct param *p)
 wn_status wni_trial_table_open(struct trial_table *t, const struct space *space, const char *format,
                                bool stream, struct err *err)
 {
-    *t = (struct trial_table){.space = space, .json = !strcmp(format, "json")};
+    *t = (struct trial_table){
+        .space = space, .json = !strcmp(format, "json"), .short_results = !strcmp(format, "table")};
     t->n_columns = N_FIXED + (t->json ? 1 : space->n);
     t->columns = wni_new(const char *, t->n_columns);
     if (!t->columns) return wni_fail_memory(err);
@@ -64,15 +66,27 @@ static double seconds(double x)
     return round(x * 1000) / 1000;
 }
 
+/* People get six digits of a result, programs all of them; parameters are always exact. */
+static void add_result(struct trial_table *t, double x)
+{
+    char text[WNI_NUMBER_MAX];
+    double shortened = x;
+    if (t->short_results && isfinite(x)) {
+        snprintf(text, sizeof text, "%.6g", x);
+        (void)wni_parse_double(text, &shortened);
+    }
+    wni_table_number(t->table, shortened);
+}
+
 wn_status wni_trial_table_add(struct trial_table *t, const struct trial_row *row, struct err *err)
 {
     char state[16];
     wni_lower_state(row->state, state);
     wni_table_number(t->table, row->number);
     wni_table_text(t->table, state);
-    wni_table_number(t->table, row->value);
+    add_result(t, row->value);
     wni_table_number(t->table, row->resource);
-    wni_table_number(t->table, row->best);
+    add_result(t, row->best);
     wni_table_number(t->table, row->best_resource);
     wni_table_number(t->table, (double)row->reports);
     wni_table_number(t->table, row->attempt);

@@ -8,7 +8,7 @@
 struct trial_table {
     struct table *table;
     const struct space *space;
-    bool json;
+    bool json, short_results;
     const char **columns;
     size_t n_columns;
     struct arena texts; /* column names */

@@ -8,11 +8,13 @@
  * log is that of a study which never ran out of memory. */
 #include "tests/contract/contract.h"
 
+#include "analysis/importance.h"
 #include "api/api_int.h"
 #include "bench/simrun.h"
 #include "bench/tasks.h"
 #include "studyfile/studyfile.h"
 #include "tests/fault/alloc.h"
+#include "tuner/replay.h"
 
 #include <stdalign.h>
 
@@ -400,6 +402,73 @@ static wn_status open_scheduler(const void *subject)
     return st;
 }
 
+/* ---- looking back ---- */
+
+static const struct study_setup looked_at = {
+    .scheduler = "fifo", .searcher = "cqr", .options = {"searcher.trees=3 searcher.candidates=20"}};
+
+static wn_status replay_it(const void *subject)
+{
+    const struct study *s = subject;
+    struct replay r;
+    struct err err;
+    double proposal[16];
+    wn_status st = wni_replay(&s->history, &looked_at, &r, proposal, NULL, NULL, &err);
+    if (!st) CHECK_INT(r.differs, TRIAL_NONE);
+    return st;
+}
+
+static void ignore_fact(void *context, const char *name, double value)
+{
+    (void)context, (void)name, (void)value;
+}
+
+static wn_status describe_it(const void *subject)
+{
+    const struct study *s = subject;
+    struct searcher searcher;
+    struct err err;
+    wn_status st = wni_searcher_open(&searcher, s->searcher.ops, looked_at.options[0], &s->search_env, &err);
+    if (st) return st;
+    st = searcher.ops->describe(searcher.self, &s->history, ignore_fact, NULL, &err);
+    wni_searcher_release(&searcher);
+    return st;
+}
+
+static wn_status weigh_it(const void *subject)
+{
+    const struct study *s = subject;
+    double out[16];
+    struct err err;
+    return wni_importance(&s->space, s->history.configs, s->history.values, s->history.n_trials, 0.2, out,
+                          &err);
+}
+
+static void looking_back(void **state)
+{
+    (void)state;
+    struct err err;
+    struct store store;
+    struct study s;
+    wn_space *space = build_space();
+    struct study_setup setup = looked_at;
+    setup.space = &space->space;
+    CHECK_OK(wni_store_open(&store, "memory:", "s", setup.space, &err), err);
+    CHECK_OK(wni_study_open(&s, &setup, &store, &err), err);
+    for (int i = 0; i < 12; i++) {
+        struct handout job;
+        wn_decision ignored;
+        CHECK_OK(wni_study_ask(&s, 0, &job, &err), err);
+        CHECK_OK(wni_study_report(&s, job.trial, 1, job.config[0], 0, &ignored, &err), err);
+        CHECK_OK(wni_study_finish(&s, job.trial, WN_COMPLETE, 0, &err), err);
+    }
+    torture(&(struct scenario){replay_it, &s, .at_least = 20});
+    torture(&(struct scenario){describe_it, &s, .at_least = 5});
+    torture(&(struct scenario){weigh_it, &s, .at_least = 3});
+    wni_study_release(&s);
+    wn_space_free(space);
+}
+
 static void unused_parts(void **state)
 {
     (void)state;
@@ -458,7 +527,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_allocator_counts), cmocka_unit_test(spaces), cmocka_unit_test(json_itself),
-        cmocka_unit_test(study_files),          cmocka_unit_test(tasks),  cmocka_unit_test(unused_parts)};
+        cmocka_unit_test(study_files),          cmocka_unit_test(tasks),  cmocka_unit_test(unused_parts),
+        cmocka_unit_test(looking_back)};
     alloc_count_json();
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     return failed + contract_run("methods", properties, sizeof properties / sizeof *properties,

@@ -1,0 +1,83 @@
+#!/bin/sh
+# winnow plot and importance: every picture as files and in the terminal, and when there is nothing to see.
+set -u
+. "$(dirname "$0")/tap.lib"
+
+unset WINNOW_STUDY
+export WINNOW_STORE="sqlite:///$out/p.db"
+python3 - >"$out/trials.csv" <<'PY'
+import random
+random.seed(1)
+print("lr,units,act,acc")
+for i in range(80):
+    lr, units, act = 10 ** random.uniform(-5, -1), random.randint(16, 512), random.choice(["relu", "it's", "x_y"])
+    print(f"{lr:.6g},{units},{act},{'nan' if i == 7 else 1 - abs(lr - 0.01) * 5 - 0.01 * random.random()}")
+PY
+run import "$out/trials.csv" --study flat --maximize acc
+cat >"$out/curves.yaml" <<'YAML'
+name: curves
+command: ./train {x}
+metric: {name: loss, goal: minimize}
+resource: {name: epoch, min: 1, max: 4}
+parameters: {x: {type: float, min: 0, max: 1}}
+method: asha
+YAML
+run ask --file "$out/curves.yaml"
+run plot history curves --term
+is 'nothing to draw: exit code 1' "$code" 1
+says 'says why' stderr "study 'curves': nothing to draw as history: no trial has a finite value yet"
+for v in 1 0.5 0.25; do run report 0 $v --study curves; done
+run ask --study curves
+run report 1 3 --study curves
+run tell 1 --study curves
+
+run importance flat --format csv
+is 'importance: a row for each parameter' "$(sed 1d "$out/stdout" | wc -l)" 3
+is 'what matters comes first' "$(sed -n 2p "$out/stdout" | cut -d, -f1)" lr
+is 'they add up to 1' "$(sed 1d "$out/stdout" | awk -F, '{ s += $2 } END { printf "%.9f", s }')" 1.000000000
+run importance flat
+says 'with bars for people' stdout '^lr +0\.[0-9]+  █+'
+run importance flat --format json
+is 'as JSON' "$(python3 -c 'import json, sys; print([r["parameter"] for r in json.load(sys.stdin)][0])' <"$out/stdout")" lr
+run importance curves
+is 'too few trials: exit code 1' "$code" 1
+says 'says how many it takes' stderr 'needs at least 10 trials with a value; the study has 2'
+run importance flat --share 2
+is 'a share is below 1' "$code" 2
+
+for kind in history slice parallel importance timeline; do
+    run plot $kind flat --term
+    is "$kind in the terminal: exit code 0" "$code" 0
+    truth "$kind in the terminal: a picture" sh -c '[ "$(wc -l <"$1")" -ge 3 ]' sh "$out/stdout"
+done
+run plot history flat --term
+says 'a title' stdout 'acc .*best so far'
+truth 'no escape codes where nobody sees colours' sh -c '! grep -q "$(printf "\033")" "$1"' sh "$out/stdout"
+run plot curves curves --term
+says 'curves of a study with a resource' stdout 'epoch'
+run plot curves flat --term
+says 'there are none without' stderr 'its trials report one value each'
+run plot pie flat
+is 'an unknown picture: exit code 2' "$code" 2
+says 'which there are' stderr 'choose from history, curves, slice'
+run plot history flat --term --out "$out/x"
+is 'either or' "$code" 2
+
+if command -v gnuplot >/dev/null 2>&1; then
+    run plot all flat --out "$out/plots"
+    is 'all as files: exit code 0' "$code" 0
+    is 'what gnuplot has to say' "$(cat "$out/stderr")" 'winnow: no curves: its trials report one value each: there are no learning curves'
+    for kind in history slice parallel importance timeline; do
+        for type in svg png pdf csv gp; do
+            truth "flat-$kind.$type" test -s "$out/plots/flat-$kind.$type"
+        done
+    done
+    is 'every trial with a value is in the data' "$(sed 1d "$out/plots/flat-slice.csv" | wc -l)" 79
+    run plot all curves --out "$out/plots"
+    truth 'learning curves' test -s "$out/plots/curves-curves.png"
+    is 'a study with two trials has no importance, and the rest' "$(cat "$out/stderr")" 'winnow: no importance: it needs at least 10 trials with a value'
+    PATH=/nowhere run plot history flat --out "$out/without"
+    is 'without gnuplot: a clear failure' "$code" 2
+    says 'that says what to install' stderr 'gnuplot is not installed'
+fi
+finish
