@@ -160,13 +160,13 @@ const struct cli_command wni_cmd_plot = {
     .min_words = 1,
     .max_words = 2,
     .about = "KIND is one of\n"
-             "  history     the best value of each trial, and the best so far\n"
-             "  curves      every learning curve, the best one on top\n"
-             "  slice       the value against each parameter\n"
-             "  parallel    each trial as a line through all its parameters, coloured by its rank\n"
-             "  importance  which parameters matter (see 'winnow importance')\n"
-             "  timeline    who ran when, and how it ended\n"
-             "  all         all of these\n\n"
+             "history: the best value of each trial, and the best so far;\n"
+             "curves: every learning curve, the best one on top;\n"
+             "slice: the value against each parameter;\n"
+             "parallel: each trial as a line through all its parameters, coloured by its rank;\n"
+             "importance: which parameters matter (see 'winnow importance');\n"
+             "timeline: who ran when, and how it ended;\n"
+             "all: all of these.\n\n"
              "Files are STUDY-KIND.svg, .png and .pdf, with the gnuplot script and the data as CSV beside "
              "them. A few "
              "values far away from the rest are drawn at the edge.",

@@ -1,41 +1,34 @@
 /* cmd_show.c -- winnow show: how a study is set up and how it stands. */
 #include "cli/study_option.h"
 
-#include "base/number.h"
+#include "base/mem.h"
 #include "studyfile/studyfile.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { LABEL = 13 };
 
-struct fact {
-    char name[64];
-    double value;
-};
-
 struct view {
     struct opened_study *s;
     struct studyfile file; /* empty when none was stored, or it no longer reads */
-    struct fact facts[80];
-    size_t n_facts;
+    struct buf model;      /* JSON; empty: there is none */
 };
 
-static void take_fact(void *context, const char *name, double value)
-{
-    struct view *v = context;
-    if (v->n_facts == sizeof v->facts / sizeof *v->facts) return;
-    struct fact *f = &v->facts[v->n_facts++];
-    snprintf(f->name, sizeof f->name, "%s", name);
-    f->value = value;
-}
-
+/* A model tells about itself after a proposal: the next one is made, and thrown away. */
 static wn_status ask_searcher(struct view *v, struct err *err)
 {
     struct study *s = &v->s->study;
-    return s->searcher.ops->describe
-               ? s->searcher.ops->describe(s->searcher.self, &s->history, take_fact, v, err)
-               : WN_OK;
+    const struct searcher_ops *ops = s->searcher.ops;
+    if (!ops->describe) return WN_OK;
+    double *config = wni_new(double, s->space.n);
+    if (!config) return wni_fail_memory(err);
+    wn_status st = ops->suggest(s->searcher.self, &s->history, (uint32_t)s->history.n_trials, config, err);
+    free(config);
+    if (st == WN_EXHAUSTED) return WN_OK;
+    if (!st) ops->describe(s->searcher.self, &v->model);
+    return !st && v->model.failed ? wni_fail_memory(err) : st;
 }
 
 /* ---- for people ---- */
@@ -141,6 +134,30 @@ static void count_states(const struct history *h, uint64_t by_state[WN_CANCELLED
         by_state[i] = h->by_state[i];
 }
 
+static void put_node(const struct node *n, struct buf *out)
+{
+    double x;
+    if (n->kind == NODE_SCALAR && wni_node_number(n, &x))
+        wni_buf_printf(out, " %.6g", x);
+    else if (n->kind == NODE_SCALAR)
+        wni_buf_printf(out, " %s", n->text);
+    for (size_t i = 0; n->kind == NODE_LIST && i < n->n; i++)
+        put_node(n->items[i], out);
+}
+
+static void put_model(const struct view *v, struct buf *out)
+{
+    struct document doc = {0};
+    if (!v->model.len || wni_json_parse(&doc, "", v->model.data, v->model.len, NULL)) return;
+    label(out, "model");
+    for (size_t i = 0; doc.root->kind == NODE_MAP && i < doc.root->n; i++) {
+        wni_buf_printf(out, "%s%s", i ? ", " : "", doc.root->keys[i]->text);
+        put_node(doc.root->items[i], out);
+    }
+    wni_buf_putc(out, '\n');
+    wni_document_release(&doc);
+}
+
 static void put_text(const struct view *v, struct buf *out)
 {
     const struct history *h = &v->s->study.history;
@@ -156,10 +173,7 @@ static void put_text(const struct view *v, struct buf *out)
     wni_buf_putc(out, '\n');
     put_budget(v, out);
     put_best(v, out);
-    if (v->n_facts) label(out, "model");
-    for (size_t i = 0; i < v->n_facts; i++)
-        wni_buf_printf(out, "%s%s %.6g", i ? ", " : "", v->facts[i].name, v->facts[i].value);
-    if (v->n_facts) wni_buf_putc(out, '\n');
+    put_model(v, out);
 }
 
 /* ---- for programs ---- */
@@ -225,14 +239,7 @@ static void put_json(const struct view *v, struct buf *out)
     json_limit(out, "seconds", time_used(v), v->file.stop.time);
     wni_buf_puts(out, "},\n \"best\": ");
     json_best(v, out);
-    wni_buf_puts(out, ",\n \"model\": {");
-    for (size_t i = 0; i < v->n_facts; i++) {
-        wni_buf_puts(out, i ? ", " : "");
-        wni_buf_json_string(out, v->facts[i].name);
-        wni_buf_puts(out, ": ");
-        wni_buf_json_double(out, v->facts[i].value);
-    }
-    wni_buf_puts(out, "}}\n");
+    wni_buf_printf(out, ",\n \"model\": %s}\n", v->model.len ? v->model.data : "null");
 }
 
 static wn_status print(struct view *v, bool json, struct err *err)
@@ -255,6 +262,7 @@ static int run(struct args *args)
     wn_status st = wni_open_study_option(args, 0, &s, &err);
     if (!st) st = ask_searcher(&v, &err);
     if (!st) st = print(&v, !strcmp(wni_arg(args, "format"), "json"), &err);
+    wni_buf_release(&v.model);
     wni_close_study(&s);
     return st ? wni_complain(&err, st) : EXIT_DONE;
 }
@@ -275,14 +283,15 @@ const struct cli_command wni_cmd_show = {
     .summary = "show how a study is set up and how it stands",
     .words = "[STUDY]",
     .max_words = 1,
-    .about =
-        "The setup, the trials by state, how much of the budget is used, the best value with its "
-        "configuration.\n\n"
-        "Where the method has a model, its state follows. For qr and cqr these are the trials it learns "
-        "from; "
-        "for cqr, once there are enough, how many were held out and how far the conformal correction moves "
-        "each pair of quantiles (gamma, in the unit of the metric): near 0 when the model knows what it does "
-        "not know, large when it was too sure of itself, below 0 when it was not sure enough.",
+    .about = "The setup, the trials by state, how much of the budget is used, the best value with its "
+             "configuration.\n\n"
+             "Where the method has a model, what it says about itself follows. For qr and cqr: the levels of "
+             "its quantiles, "
+             "how many trials it was fitted to and how many it held out, and how far the conformal "
+             "correction moves each pair "
+             "of quantiles, outermost first (gamma, in the unit of the metric): near 0 when the model knows "
+             "what it does not "
+             "know, large when it was too sure of itself, below 0 when it was not sure enough.",
     .options = options,
     .examples = "winnow show\n"
                 "winnow show mlp --store sqlite:///runs/all.db\n"

@@ -418,23 +418,6 @@ static wn_status replay_it(const void *subject)
     return st;
 }
 
-static void ignore_fact(void *context, const char *name, double value)
-{
-    (void)context, (void)name, (void)value;
-}
-
-static wn_status describe_it(const void *subject)
-{
-    const struct study *s = subject;
-    struct searcher searcher;
-    struct err err;
-    wn_status st = wni_searcher_open(&searcher, s->searcher.ops, looked_at.options[0], &s->search_env, &err);
-    if (st) return st;
-    st = searcher.ops->describe(searcher.self, &s->history, ignore_fact, NULL, &err);
-    wni_searcher_release(&searcher);
-    return st;
-}
-
 static wn_status weigh_it(const void *subject)
 {
     const struct study *s = subject;
@@ -463,7 +446,6 @@ static void looking_back(void **state)
         CHECK_OK(wni_study_finish(&s, job.trial, WN_COMPLETE, 0, &err), err);
     }
     torture(&(struct scenario){replay_it, &s, .at_least = 20});
-    torture(&(struct scenario){describe_it, &s, .at_least = 5});
     torture(&(struct scenario){weigh_it, &s, .at_least = 3});
     wni_study_release(&s);
     wn_space_free(space);
