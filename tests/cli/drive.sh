@@ -101,4 +101,24 @@ is 'another space under the same name: exit code 2' "$code" 2
 says 'what differs' stderr 'x'
 run ask --lease 10s --study stop
 says 'a lease is for a new study' stderr '--lease goes with --file'
+
+# The script of the manual, as it stands there.
+cat >"$out/study.yaml" <<'YAML'
+name: manual
+command: ./one-epoch {lr} {units}
+metric: {name: loss, goal: minimize}
+resource: {name: epoch, min: 1, max: 4}
+parameters: {lr: {type: float, min: 0.001, max: 1, scale: log}, units: {type: int, min: 1, max: 9}}
+method: asha
+stop: {trials: 3}
+YAML
+awk '/^```sh$/ { on = 1; next } /^```$/ { on = 0 } on' docs/manual/studies.md >"$out/script.sh"
+truth 'the manual has a script' test -s "$out/script.sh"
+printf '#!/bin/sh\necho 0.$4\n' >"$out/one-epoch"
+chmod +x "$out/one-epoch"
+ln -s "$(realpath "$winnow")" "$out/winnow"
+(cd "$out" && unset WINNOW_STORE && PATH=$out:$PATH sh script.sh >"$out/script.out" 2>&1)
+run show manual --store "sqlite:///$out/winnow.db"
+says 'it runs until the study is complete' stdout '^trials       3: [0-9a-z, ]*complete'
+says 'as far as the study lets it' stdout '^budget       trials 3 of 3, reports ([4-9]|1[0-2]), epoch'
 finish

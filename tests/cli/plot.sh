@@ -31,6 +31,12 @@ run ask --study curves
 run report 1 3 --study curves
 run tell 1 --study curves
 
+run import "$out/trials.csv" --study model --maximize acc --method cqr
+run show model
+says 'show: what a conformal model says about itself' stdout '^model        levels 0\.2 0\.4 0\.6 0\.8, gamma -?[0-9.e-]+ -?[0-9.e-]+, fitted [0-9]+, held_out [1-9]'
+run show flat
+truth 'and nothing where there is no model' sh -c '! grep -q ^model "$1"' sh "$out/stdout"
+
 run importance flat --format csv
 is 'importance: a row for each parameter' "$(sed 1d "$out/stdout" | wc -l)" 3
 is 'what matters comes first' "$(sed -n 2p "$out/stdout" | cut -d, -f1)" lr

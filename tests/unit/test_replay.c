@@ -1,7 +1,8 @@
 /* test_replay.c -- tuner/replay.h: what a study proposed is proposed again, and a log that was changed is
  * found out. */
-#include "tests/check.h"
+#include "tests/contract/contract.h"
 
+#include "method/method.h"
 #include "tuner/replay.h"
 
 static struct err err;
@@ -73,32 +74,38 @@ static const struct study_setup setups[] = {
      .options = {"searcher.trees=10 searcher.candidates=50"},
      .max_resource = 9,
      .seed = 2},
-    {.scheduler = "asha",
-     .searcher = "rea",
-     .options = {"scheduler.type=promotion"},
-     .max_resource = 9,
-     .seed = 3},
 };
+
+static void replay_setup(const struct study_setup *setup)
+{
+    struct space space;
+    struct study s;
+    struct replay r;
+    double proposal[3];
+    make_space(&space);
+    open_study(&s, &space, setup);
+    CHECK_OK(wni_study_enqueue(&s, (double[]){0.5, 7, 2}, 0, &err), err);
+    drive(&s);
+    CHECK_OK(wni_replay(&s.history, setup, &r, proposal, NULL, NULL, &err), err);
+    CHECK(r.differs == TRIAL_NONE, "%s under %s: trial %u differs", setup->searcher, setup->scheduler,
+          r.differs);
+    CHECK_INT(r.queued, 1);
+    CHECK_INT(r.proposals, s.history.n_trials - 1);
+    wni_study_release(&s);
+    wni_space_release(&space);
+}
 
 static void the_same_again(void **state)
 {
     (void)state;
-    struct space space;
-    make_space(&space);
-    for (size_t i = 0; i < sizeof setups / sizeof *setups; i++) {
-        struct study s;
-        struct replay r;
-        double proposal[3];
-        open_study(&s, &space, &setups[i]);
-        CHECK_OK(wni_study_enqueue(&s, (double[]){0.5, 7, 2}, 0, &err), err);
-        drive(&s);
-        CHECK_OK(wni_replay(&s.history, &setups[i], &r, proposal, NULL, NULL, &err), err);
-        CHECK_INT(r.differs, TRIAL_NONE);
-        CHECK_INT(r.queued, 1);
-        CHECK_INT(r.proposals, s.history.n_trials - 1);
-        wni_study_release(&s);
+    for (size_t i = 0; i < wni_method_count(); i++) {
+        const struct method *m = wni_method_at(i);
+        replay_setup(&(struct study_setup){.scheduler = m->scheduler,
+                                           .searcher = m->searcher,
+                                           .options = {m->options, brisk_options(m->searcher)},
+                                           .max_resource = 9,
+                                           .seed = i});
     }
-    wni_space_release(&space);
 }
 
 /* One bit of one proposal, or one of the values that later ones were made from. */
