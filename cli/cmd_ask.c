@@ -82,13 +82,29 @@ static wn_status print(const struct opened_study *s, const struct handout *job, 
     return st;
 }
 
-/* No more trials than the study's file says. */
-static void set_limit(struct opened_study *s)
+/* The study's file says how many trials there are to be; its other limits end the study where it stands, but
+ * for time, which is up to whoever runs it. */
+static bool set_limits(struct opened_study *s)
 {
     struct studyfile file;
+    const struct history *h = &s->study.history;
     wni_stored_studyfile(s, &file);
     s->study.max_trials = (uint64_t)file.stop.trials;
+    bool over = (file.stop.results && h->n_reports >= (uint64_t)file.stop.results) ||
+                (file.stop.resource > 0 && h->total_resource >= file.stop.resource);
     wni_studyfile_release(&file);
+    return over;
+}
+
+/* Nothing was handed out: says why. */
+static int say_why(const struct opened_study *s, wn_status st, bool over)
+{
+    bool full = s->study.max_trials && s->study.history.n_trials >= s->study.max_trials;
+    const char *why = wn_status_text(st);
+    if (over) why = "the study has used up its budget";
+    if (st == WN_EXHAUSTED && full) why = "the study has all the trials it should have";
+    fprintf(stderr, "winnow: %s\n", why);
+    return st == WN_WAIT ? EXIT_WAIT : EXIT_EXHAUSTED;
 }
 
 static wn_status read_seconds(const struct args *args, const char *name, double *out, struct err *err)
@@ -102,15 +118,9 @@ static int answer(const struct args *args, struct opened_study *s, double patien
 {
     struct err err = {0};
     struct handout job;
-    set_limit(s);
-    wn_status st = ask(s, patience, &job, &err);
-    if (st == WN_WAIT || st == WN_EXHAUSTED) {
-        bool full = s->study.max_trials && s->study.history.n_trials >= s->study.max_trials;
-        fprintf(stderr, "winnow: %s\n",
-                st == WN_EXHAUSTED && full ? "the study has all the trials it should have"
-                                           : wn_status_text(st));
-        return st == WN_WAIT ? EXIT_WAIT : EXIT_EXHAUSTED;
-    }
+    bool over = set_limits(s);
+    wn_status st = over ? WN_EXHAUSTED : ask(s, patience, &job, &err);
+    if (st > 0) return say_why(s, st, over);
     if (!st) st = print(s, &job, wni_arg(args, "format"), &err);
     return st ? wni_complain(&err, st) : EXIT_DONE;
 }

@@ -102,6 +102,15 @@ says 'what differs' stderr 'x'
 run ask --lease 10s --study stop
 says 'a lease is for a new study' stderr '--lease goes with --file'
 
+sed -e 's/{trials: 4}/{results: 2}/' -e 's/^name: drive/name: budget/' "$out/study.yaml" >"$out/budget.yaml"
+run ask --file "$out/budget.yaml"
+run ask --study budget
+run report 0 1 --study budget
+run report 1 2 --study budget
+run ask --study budget
+is 'the budget of reports is used up: exit code 4' "$code" 4
+says 'says so' stderr 'the study has used up its budget'
+
 # The script of the manual, as it stands there.
 cat >"$out/study.yaml" <<'YAML'
 name: manual

@@ -70,6 +70,21 @@ is 'a study from a file' "$(cat "$out/stdout")" "2 trials imported into 'file'"
 run export file --reports
 is 'with the resource of each value' "$(sed 1d "$out/stdout" | cut -d, -f1-3 | tr '\n' ' ')" '0,3,0.5 1,9,0.25 '
 
+awk 'BEGIN { print "x,loss"; for (i = 0; i < 300; i++) print i "," i * 7 % 300 }' >"$out/many.csv"
+run import "$out/many.csv" --study many --minimize loss
+run trials many --format json
+is 'a listing longer than a block is one document' "$(python3 -c '
+import json, sys
+rows = json.load(sys.stdin)
+print(len(rows), all(r["trial"] == r["config"]["x"] == i for i, r in enumerate(rows)))' <"$out/stdout")" '300 True'
+run trials many --format csv
+is 'and one table' "$(wc -l <"$out/stdout") $(grep -c trial "$out/stdout")" '301 1'
+run trials many
+is 'aligned throughout' "$(awk '{ print length }' "$out/stdout" | sort -u | wc -l)" 1
+truth 'somebody who reads three lines does not hear of it' sh -c '"$1" trials many 2>"$2" | head -n 3 >/dev/null; [ ! -s "$2" ]' sh "$winnow" "$out/stderr"
+run best many --top 3 --format csv
+is 'the best three of many' "$(sed 1d "$out/stdout" | cut -d, -f1,3 | tr '\n' ' ')" '0,0 43,1 86,2 '
+
 python3 - "$out/optuna.db" <<'PY'
 import json, sqlite3, sys
 db = sqlite3.connect(sys.argv[1])
