@@ -53,7 +53,7 @@ static void put_difference(const struct opened_study *s, const struct replay *r,
     if (r->exhausted) wni_buf_puts(out, "  the searcher has nothing left to propose there\n");
     for (size_t i = 0; i < s->study.space.n && !r->exhausted; i++) {
         const struct param *p = &s->study.space.params[i];
-        if (!memcmp(&logged[i], &proposal[i], sizeof *logged)) continue;
+        if (logged[i] == proposal[i]) continue;
         wni_buf_printf(out, "  %-16s logged %s, proposed now %s\n", p->name, wni_param_text(p, logged[i], a),
                        wni_param_text(p, proposal[i], b));
     }
@@ -94,7 +94,7 @@ static int run(struct args *args)
 {
     struct err err = {0};
     struct opened_study s;
-    struct replay r;
+    struct replay r = {.differs = TRIAL_NONE};
     int code = EXIT_DONE;
     wn_status st = wni_open_study_option(args, 0, &s, &err);
     if (!st) st = replay(args, &s, &r, &err);

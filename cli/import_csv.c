@@ -313,8 +313,8 @@ static wn_status read_config(const struct reader *r, double *config, struct err 
 
 static wn_status read_row(struct reader *r, struct import_set *set, struct err *err)
 {
-    double value, resource = NAN;
-    wn_state state;
+    double value = NAN, resource = NAN;
+    wn_state state = WN_COMPLETE;
     wn_status st = read_number(r, r->value, "expected a number as the value, got", &value, err);
     if (!st && r->resource >= 0)
         st = read_number(r, r->resource, "expected a number as the resource, got", &resource, err);

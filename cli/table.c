@@ -5,6 +5,7 @@
 #include "base/number.h"
 #include "base/utf8.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,6 +101,7 @@ static size_t width_of(const char *text)
 
 static bool measure(struct table *t)
 {
+    assert(t->n_columns > 0);
     if (t->widths) return true;
     t->widths = wni_new(size_t, t->n_columns);
     if (!t->widths) return false;
@@ -125,6 +127,7 @@ static void put_aligned(const struct table *t, size_t column, const char *text, 
 static void print_aligned(struct table *t, struct buf *out)
 {
     bool header = !t->begun;
+    assert(t->n_columns > 0);
     if (!measure(t)) {
         t->failed = true;
         return;
