@@ -108,6 +108,7 @@ void wni_figure_history(const struct plot_data *d, const char *csv, struct buf *
     }
     wni_buf_puts(script, style);
     set_text(script, "xlabel", "trial");
+    if (d->n < 10) wni_buf_puts(script, "set xtics 1\n");
     set_text(script, "ylabel", wni_metric_name(d->of));
     wni_buf_printf(script, "set xrange [-0.5:%.10g]\n", (double)d->n - 0.5);
     set_values(script, d, "y");
@@ -207,7 +208,8 @@ static void set_short_log(struct buf *script, const struct param *p)
 
 static void slice_axis(struct buf *script, const struct param *p)
 {
-    wni_buf_puts(script, "unset logscale x\nset xtics autofreq\nset format x '%g'\n");
+    bool few = p->kind == PARAM_INT && p->max - p->min < 8;
+    wni_buf_printf(script, "unset logscale x\nset xtics %s\nset format x '%%g'\n", few ? "1" : "autofreq");
     if (p->labels) {
         set_words(script, p, "x");
         wni_buf_printf(script, "set xrange [-0.5:%llu.5]\n", (unsigned long long)p->count - 1);
@@ -262,11 +264,11 @@ void wni_figure_slice(const struct plot_data *d, const char *csv, struct buf *sc
         script,
         "set key off\nset termoption enhanced\nunset colorbox\nset cblabel 'trial' offset -0.8,0\nset "
         "cbrange [0:%zu]\n"
-        "set cbtics scale 0.4 offset -0.6,0\n"
+        "set cbtics scale 0.4 offset -0.6,0 %s\n"
         "set multiplot layout %zu,%zu margins screen %.4g, screen %.4g, screen %.4g, screen %.4g spacing "
         "screen %.4g, screen %.4g\n",
-        d->n > 1 ? d->n - 1 : 1, rows, columns, 0.75 / width, 1 - 0.85 / width, 0.55 / height,
-        1 - 0.15 / height, 0.55 / width, 0.7 / height);
+        d->n > 1 ? d->n - 1 : 1, d->n < 8 ? "1" : "autofreq", rows, columns, 0.75 / width, 1 - 0.85 / width,
+        0.55 / height, 1 - 0.15 / height, 0.55 / width, 0.7 / height);
     set_values(script, d, "y");
     for (size_t i = 0; i < n; i++) {
         const struct param *p = &s->space.params[i];
@@ -350,6 +352,8 @@ void wni_figure_parallel(const struct plot_data *d, const char *csv, struct buf 
     size_t n = s->space.n;
     uint32_t *order = wni_new(uint32_t, 2 * d->n);
     char number[32];
+    double width, height;
+    wni_figure_parallel_size(d, &width, &height);
     if (!order) data->failed = true;
     size_t drawn = order ? wni_plot_order(d, order, order + d->n) : 0,
            from = drawn > LINES_MAX ? drawn - LINES_MAX : 0;
@@ -367,14 +371,15 @@ void wni_figure_parallel(const struct plot_data *d, const char *csv, struct buf 
     free(order);
     wni_buf_puts(script, style);
     wni_buf_puts(script, palette);
-    wni_buf_puts(
-        script,
-        "set style textbox opaque fillcolor rgb '#ffffff' noborder margins 0.4,0.4\n"
-        "set key off\nset border 0\nunset grid\nunset xtics\nunset ytics\n"
-        "set tmargin 3.2\nset bmargin 1.2\nset lmargin 8\n"
-        "set cbrange [0:1]\nset cbtics ('worst' 0, 'best' 1) scale 0\n"
-        "set colorbox user origin screen 0.925, screen 0.2 size screen 0.012, screen 0.55\nset rmargin "
-        "12\nset yrange [-0.03:1.03]\n");
+    wni_buf_puts(script, "set style textbox opaque fillcolor rgb '#ffffff' noborder margins 0.4,0.4\n"
+                         "set key off\nset border 0\nunset grid\nunset xtics\nunset ytics\n"
+                         "set tmargin 3.2\nset bmargin 1.2\n"
+                         "set cbrange [0:1]\nset cbtics ('worst' 0, 'best' 1) scale 0 offset -0.8,0\nset "
+                         "yrange [-0.03:1.03]\n");
+    wni_buf_printf(script,
+                   "set lmargin at screen %.4g\nset rmargin at screen %.4g\n"
+                   "set colorbox user origin screen %.4g, screen 0.2 size screen %.4g, screen 0.55\n",
+                   0.75 / width, 1 - 1.05 / width, 1 - 0.75 / width, 0.11 / width);
     wni_buf_printf(script, "set xrange [-0.02:%zu.02]\n", n);
     for (size_t i = 0; i <= n; i++)
         wni_buf_printf(script, "set arrow from %zu, 0 to %zu, 1 nohead lc rgb '#444444' lw 1 front\n", i, i);

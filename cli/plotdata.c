@@ -3,7 +3,6 @@
 
 #include "analysis/importance.h"
 #include "base/mem.h"
-#include "core/encode.h"
 #include "num/order.h"
 
 #include <math.h>
@@ -91,7 +90,9 @@ double wni_plot_position(const struct param *p, double value)
     if (p->labels ||
         p->kind == PARAM_CATEGORICAL) /* numbers of an ordinal too: they are few, and far apart */
         return p->count > 1 ? (double)wni_param_index_of(p, value) / (double)(p->count - 1) : 0.5;
-    return wni_param_to_unit(p, value);
+    double from = p->min, to = p->max;
+    if (p->scale == WN_LOG) return log(value / from) / log(to / from);
+    return (value - from) / (to - from);
 }
 
 /* ---- importance ---- */
