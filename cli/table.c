@@ -127,15 +127,16 @@ static void put_aligned(const struct table *t, size_t column, const char *text, 
 static void print_aligned(struct table *t, struct buf *out)
 {
     bool header = !t->begun;
-    assert(t->n_columns > 0);
+    size_t n = t->n_columns;
+    assert(n > 0);
     if (!measure(t)) {
         t->failed = true;
         return;
     }
-    for (size_t i = 0; header && i < t->n_columns; i++)
+    for (size_t i = 0; header && i < n; i++)
         put_aligned(t, i, t->columns[i], out);
     for (size_t i = 0; i < t->n_cells; i++)
-        put_aligned(t, i % t->n_columns, t->cells[i].text, out);
+        put_aligned(t, i % n, t->cells[i].text, out);
 }
 
 /* ---- for programs ---- */
