@@ -7,11 +7,13 @@ static int run(struct args *args)
     struct studyfile study;
     struct run_options options;
     struct err err = {0};
+    struct buf text = {0};
     wn_status st = wni_run_options(args, &options, &err);
     if (st) return wni_complain(&err, st);
-    int code = wni_study_from_args(args, &study);
-    if (code == EXIT_DONE) code = wni_run_study(&study, &options);
+    int code = wni_study_from_args(args, &study, &text);
+    if (code == EXIT_DONE) code = wni_run_study(&study, wni_buf_text(&text), &options);
     wni_studyfile_release(&study);
+    wni_buf_release(&text);
     return code;
 }
 

@@ -41,7 +41,8 @@ static wn_status expand(void *context, uint32_t trial, const double *config, str
     return wni_command_expand(&file->command, &values, arena, argv, err);
 }
 
-static wn_status open_study(struct study *study, const struct studyfile *file, struct err *err)
+static wn_status open_study(struct study *study, const struct studyfile *file, const char *text,
+                            struct err *err)
 {
     struct store store;
     wn_status st =
@@ -60,12 +61,14 @@ static wn_status open_study(struct study *study, const struct studyfile *file, s
                                                 .lease = LEASE_SECONDS,
                                                 .method = file->method,
                                                 .metric = file->metric.name,
-                                                .resource = file->resource.name},
+                                                .resource = file->resource.name,
+                                                .file = text},
                           &store, err);
 }
 
 struct run {
     const struct studyfile *file;
+    const char *text; /* of the file */
     const struct run_options *options;
     struct buf folder;
     const char **env; /* pairs */
@@ -235,7 +238,7 @@ static void print_plot(const struct run *r)
 
 static wn_status run_loop(struct run *r, struct err *err)
 {
-    wn_status st = open_study(&r->study, r->file, err);
+    wn_status st = open_study(&r->study, r->file, r->text, err);
     if (st) return st;
     st = open_backend(r, err);
     if (!st) {
@@ -259,9 +262,9 @@ static bool is_success(const struct history *h)
                                               0;
 }
 
-int wni_run_study(const struct studyfile *file, const struct run_options *options)
+int wni_run_study(const struct studyfile *file, const char *text, const struct run_options *options)
 {
-    struct run r = {.file = file, .options = options};
+    struct run r = {.file = file, .text = text, .options = options};
     struct err err = {0};
     wn_status st = run_loop(&r, &err);
     int code = EXIT_DONE;

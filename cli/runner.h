@@ -33,7 +33,8 @@ struct run_options {
 
 wn_status wni_run_options(const struct args *args, struct run_options *out, struct err *err);
 
-/* Runs the study and prints what came of it.  Returns an exit code. */
-int wni_run_study(const struct studyfile *file, const struct run_options *options);
+/* Runs the study and prints what came of it.  Returns an exit code.  `text` is the file's, kept with a new
+ * study so that it can be resumed without the file. */
+int wni_run_study(const struct studyfile *file, const char *text, const struct run_options *options);
 
 #endif

@@ -295,24 +295,50 @@ static wn_status make_document(const struct args *args, struct document *doc, st
     return wni_fail_memory(err);
 }
 
-int wni_study_from_args(const struct args *args, struct studyfile *study)
+/* Reads the document, prints what is wrong, and releases it. */
+static int read_study(struct document *doc, wn_status st, struct err *err, struct studyfile *study)
 {
-    struct document doc = {0};
     struct problems problems = {0};
-    struct err err = {0};
     int code = EXIT_DONE;
-    *study = (struct studyfile){0};
-    wn_status st = make_document(args, &doc, &err);
     if (!st) {
-        st = wni_studyfile_read(study, &doc, &problems);
+        st = wni_studyfile_read(study, doc, &problems);
         if (st == WN_EINVAL) print_problems(&problems);
         if (st == WN_EINVAL) code = EXIT_USAGE;
     }
     if (st && code == EXIT_DONE) {
-        code = wni_complain(&err, st);
+        code = wni_complain(err, st);
         if (st != WN_ENOMEM) code = EXIT_USAGE; /* a file that cannot be read is a mistake of the same kind */
     }
     wni_problems_release(&problems);
-    wni_document_release(&doc);
+    wni_document_release(doc);
     return code;
+}
+
+int wni_study_from_args(const struct args *args, struct studyfile *study, struct buf *text)
+{
+    struct document doc = {0};
+    struct err err = {0};
+    *study = (struct studyfile){0};
+    wn_status st = make_document(args, &doc, &err);
+    if (!st && doc.root) wni_node_write(doc.root, text);
+    if (!st && text->failed) st = wni_fail_memory(&err);
+    return read_study(&doc, st, &err, study);
+}
+
+int wni_study_from_stored(const struct args *args, const char *stored, const char *name, const char *store,
+                          struct studyfile *study)
+{
+    struct document doc = {0};
+    struct err err = {0};
+    *study = (struct studyfile){0};
+    wn_status st = wni_yaml_parse(&doc, name, stored, strlen(stored), &err);
+    if (!st && doc.root->kind == NODE_MAP) {
+        struct builder b = {.doc = &doc};
+        override_all(&b, doc.root, args);
+        set(&b, doc.root, "name", text_node(&b, name, true));
+        set(&b, doc.root, "store", text_node(&b, store, true));
+        if (b.failed) st = wni_fail_memory(&err);
+        if (b.failed) doc.root = NULL;
+    }
+    return read_study(&doc, st, &err, study);
 }

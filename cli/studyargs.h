@@ -37,7 +37,14 @@
 
 /* Reads the study that the arguments describe: words[0] is a file, or, when one of --minimize and --maximize
  * is given, all words are the command.  Mistakes are printed to stderr; returns an exit code, 0: `study` is
- * complete.  The caller releases it either way. */
-int wni_study_from_args(const struct args *args, struct studyfile *study);
+ * complete and `text` is a study file that says all of it, to be stored.  The caller releases both either
+ * way.
+ */
+int wni_study_from_args(const struct args *args, struct studyfile *study, struct buf *text);
+
+/* The same for a study that is in a store with its file: `stored` is that text, `name` and `store` are where
+ * the study is.  Flags change what may change. */
+int wni_study_from_stored(const struct args *args, const char *stored, const char *name, const char *store,
+                          struct studyfile *study);
 
 #endif

@@ -136,6 +136,42 @@ void wni_document_release(struct document *doc)
     *doc = (struct document){.name = ""};
 }
 
+/* ---- writing ---- */
+
+/* What has a meaning of its own only without quotes. */
+static bool is_bare(const struct node *n)
+{
+    double number;
+    bool flag;
+    return !n->quoted && (wni_node_number(n, &number) || wni_node_bool(n, &flag) || wni_node_is_null(n));
+}
+
+static void write_scalar(const struct node *n, struct buf *out)
+{
+    if (!is_bare(n))
+        wni_buf_json_string(out, n->text);
+    else
+        wni_buf_puts(out, wni_node_is_null(n) ? "null" : n->text);
+}
+
+void wni_node_write(const struct node *n, struct buf *out)
+{
+    if (n->kind == NODE_SCALAR) {
+        write_scalar(n, out);
+        return;
+    }
+    wni_buf_putc(out, n->kind == NODE_MAP ? '{' : '[');
+    for (size_t i = 0; i < n->n; i++) {
+        if (i) wni_buf_puts(out, ", ");
+        if (n->kind == NODE_MAP) {
+            wni_buf_json_string(out, n->keys[i]->text);
+            wni_buf_puts(out, ": ");
+        }
+        wni_node_write(n->items[i], out);
+    }
+    wni_buf_putc(out, n->kind == NODE_MAP ? '}' : ']');
+}
+
 /* ---- files ---- */
 
 static wn_status read_file(const char *path, struct buf *out, struct err *err)

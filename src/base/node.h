@@ -62,6 +62,10 @@ wni_node_kind_name(const struct node *n); /* "a list", "a mapping", "text", "a n
 enum { NODE_DESCRIPTION_MAX = 80 };
 const char *wni_node_describe(const struct node *n, char out[NODE_DESCRIPTION_MAX]);
 
+/* Writes a tree on one line that wni_yaml_parse() reads back as the same: JSON, but for numbers as they were
+ * typed. */
+void wni_node_write(const struct node *n, struct buf *out);
+
 /* ---- complaints ---- */
 
 struct problem {
