@@ -620,9 +620,37 @@ static void test_failed_list_is_out_of_memory(void **state)
     CHECK_TEXT(err.text, "out of memory");
 }
 
+/* What is written reads back as the same tree: kinds, order, what is a number and what only looks like one.
+ */
+static void written_and_read_again(void **state)
+{
+    (void)state;
+    static const char yaml[] =
+        "a: 1.0e-5\nb: \"1.0\"\nc: [relu, \"it's \\\"so\\\"\", true, 'true', null, ~, 0x10, -3]\n"
+        "d: {}\ne: []\nf: {g: {h: \"line\\nbreak\"}}\n\"key: odd\": '#no comment'\ni:\n";
+    static const char expected[] = "{\"a\": 1.0e-5, \"b\": \"1.0\", \"c\": [\"relu\", \"it's \\\"so\\\"\", "
+                                   "true, \"true\", null, null, \"0x10\", -3], "
+                                   "\"d\": {}, \"e\": [], \"f\": {\"g\": {\"h\": \"line\\nbreak\"}}, \"key: "
+                                   "odd\": \"#no comment\", \"i\": null}";
+    struct document doc, again;
+    struct buf once = {0}, twice = {0};
+    struct err why = {0};
+    CHECK_OK(wni_yaml_parse(&doc, "", yaml, strlen(yaml), &why), why);
+    wni_node_write(doc.root, &once);
+    CHECK_TEXT(wni_buf_text(&once), expected);
+    CHECK_OK(wni_yaml_parse(&again, "", once.data, once.len, &why), why);
+    wni_node_write(again.root, &twice);
+    CHECK_TEXT(wni_buf_text(&twice), expected);
+    wni_buf_release(&once);
+    wni_buf_release(&twice);
+    wni_document_release(&doc);
+    wni_document_release(&again);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(written_and_read_again),
         cmocka_unit_test(test_yaml_tree_and_places),
         cmocka_unit_test(test_columns_count_characters),
         cmocka_unit_test(test_scalar_styles),
