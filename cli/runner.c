@@ -45,8 +45,9 @@ static wn_status open_study(struct study *study, const struct studyfile *file, c
                             struct err *err)
 {
     struct store store;
-    wn_status st =
-        wni_store_open(&store, file->store ? file->store : DEFAULT_STORE, file->name, &file->space, err);
+    const char *usual = getenv("WINNOW_STORE");
+    const char *url = file->store ? file->store : usual && *usual ? usual : DEFAULT_STORE;
+    wn_status st = wni_store_open(&store, url, file->name, &file->space, err);
     if (st) return st;
     bool has_resource = file->resource.name != NULL;
     return wni_study_open(study,

@@ -21,7 +21,7 @@ parameters: {x: {type: float, min: 0, max: 1}, word: [a, "7"], fixed: 3}
 stop: {trials: 2}
 seed: 5
 YAML
-run run study.yaml --store "$WINNOW_STORE" --quiet
+run run study.yaml --quiet
 is 'run: exit code 0' "$code" 0
 rm study.yaml
 run resume --quiet
