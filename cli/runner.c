@@ -11,7 +11,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char DEFAULT_STORE[] = "memory:";
 static const double TICK_SECONDS = 0.1, LEASE_SECONDS = 60;
 
 wn_status wni_run_options(const struct args *args, struct run_options *out, struct err *err)
@@ -46,25 +45,31 @@ static wn_status open_study(struct study *study, const struct studyfile *file, c
 {
     struct store store;
     const char *usual = getenv("WINNOW_STORE");
-    const char *url = file->store ? file->store : usual && *usual ? usual : DEFAULT_STORE;
+    const char *url = file->store ? file->store : usual && *usual ? usual : WNI_STORE_DEFAULT;
     wn_status st = wni_store_open(&store, url, file->name, &file->space, err);
     if (st) return st;
     bool has_resource = file->resource.name != NULL;
-    return wni_study_open(study,
-                          &(struct study_setup){.space = &file->space,
-                                                .scheduler = file->scheduler->name,
-                                                .searcher = file->searcher->name,
-                                                .options = {file->options, NULL},
-                                                .seed = (uint64_t)file->seed,
-                                                .goal = file->metric.goal,
-                                                .min_resource = has_resource ? file->resource.min : 0,
-                                                .max_resource = has_resource ? file->resource.max : 0,
-                                                .lease = LEASE_SECONDS,
-                                                .method = file->method,
-                                                .metric = file->metric.name,
-                                                .resource = file->resource.name,
-                                                .file = text},
-                          &store, err);
+    st = wni_study_open(study,
+                        &(struct study_setup){.space = &file->space,
+                                              .scheduler = file->scheduler->name,
+                                              .searcher = file->searcher->name,
+                                              .options = {file->options, NULL},
+                                              .seed = (uint64_t)file->seed,
+                                              .goal = file->metric.goal,
+                                              .min_resource = has_resource ? file->resource.min : 0,
+                                              .max_resource = has_resource ? file->resource.max : 0,
+                                              .lease = LEASE_SECONDS,
+                                              .method = file->method,
+                                              .metric = file->metric.name,
+                                              .resource = file->resource.name,
+                                              .file = text},
+                        &store, err);
+    if (st != WN_EINVAL)
+        return st; /* the file was checked: what is wrong is that the store has another study */
+    struct err why = *err;
+    return wni_fail(err, st,
+                    "study '%s' in %s: %s; 'winnow resume %s' goes on with it, --name starts another",
+                    file->name, url, why.text, file->name);
 }
 
 struct run {

@@ -4,6 +4,7 @@ set -u
 . "$(dirname "$0")/tap.lib"
 case $winnow in /*) ;; *) winnow=$PWD/$winnow ;; esac
 cd "$out" || exit 1
+export WINNOW_STORE=memory: # most studies here are tried again and again
 
 cat >curve.sh <<'SH'
 #!/bin/sh
@@ -198,12 +199,16 @@ is 'its trials end soon after' "$gone" yes
 
 # ---- a store ----
 
+mkdir usual && cp study.yaml curve.sh usual
+(cd usual && WINNOW_STORE= "$winnow" run study.yaml --quiet --trials 3 >stdout 2>stderr)
+is 'without a word about it, studies are kept in winnow.db' "$("$winnow" ls --store sqlite:///usual/winnow.db --format csv | sed 1d | cut -d, -f1)" curves
 run run study.yaml --quiet --store sqlite:///runs.db --trials 4
 is 'a study in a file' "$code" 0
 run run study.yaml --quiet --store sqlite:///runs.db --trials 7
 says 'goes on where it was' stdout '^7 trials '
 run run study.yaml --quiet --store sqlite:///runs.db --trials 7 --seed 99
 is 'but only as the same study' "$code" 2
+says 'and what to do' stderr "study 'curves' in sqlite:///runs.db: the stored study was created with seed 3, not 99; 'winnow resume curves' goes on with it, --name starts another"
 run run study.yaml --quiet --store sqlite:///no/such/folder/runs.db
 truth 'a store that cannot be opened' [ "$code" != 0 ]
 
