@@ -18,6 +18,7 @@ static int go_on(struct args *args, const struct opened_study *s)
             "study '%s' was not made by 'winnow run': no command is stored with it (see 'winnow help ask')",
             s->name);
     if (st) return wni_complain(&err, st);
+    options.resume = true;
     int code = wni_study_from_stored(args, s->file, s->name, s->url, &study);
     if (code == EXIT_DONE) code = wni_run_study(&study, s->file, &options);
     wni_studyfile_release(&study);
@@ -37,7 +38,7 @@ static int run(struct args *args)
 /* clang-format off */
 #define LIMITS                                                                                               \
     {.name = "trials", .value = "N", .help = "start at most N trials in all, those there are included"},     \
-    {.name = "results", .value = "N", .help = "end after N more reports"},                                   \
+    {.name = "results", .value = "N", .help = "end after N reports in all"},                                   \
     {.name = "time", .value = "TIME", .help = "end after this long: 90s, 30m, 1h30m"},                       \
     {.name = "timeout", .value = "TIME", .help = "end a trial that runs longer"},                            \
     {.name = "grace", .value = "TIME", .help = "between SIGTERM and SIGKILL"},                               \

@@ -222,9 +222,9 @@ static void on_report(void *context, const struct study *study, const struct hap
     const struct history *h = &study->history;
     l->reports++;
     if (!(h->best_value < l->best)) return;
-    l->best = h->best_value;
+    l->best = h->best_value; /* which somebody else may have found */
     wni_best_curve_add(&l->curve, it->time, study->sign * l->best);
-    if (l->mode != LIVE_LOG) return;
+    if (l->mode != LIVE_LOG || h->best_trial != it->trial) return;
     struct buf line = {0};
     begin_log(l, it->trial, &line);
     wni_buf_puts(&line, "best so far: ");

@@ -2,6 +2,7 @@
 #include "cli/runner.h"
 
 #include "backend/local.h"
+#include "base/clock.h"
 #include "base/mem.h"
 #include "base/number.h"
 #include "cli/live.h"
@@ -18,8 +19,7 @@ wn_status wni_run_options(const struct args *args, struct run_options *out, stru
     uint64_t give_up = 0;
     const char *keep = wni_arg(args, "checkpoints");
     wn_status st = wni_arg_count(args, "give-up", 0, 1000000, &give_up, err);
-    *out = (struct run_options){.folder = wni_arg(args, "folder"),
-                                .quiet = wni_flag(args, "quiet"),
+    *out = (struct run_options){.quiet = wni_flag(args, "quiet"),
                                 .plot = wni_flag(args, "plot"),
                                 .interrupt_ends = !strcmp(wni_arg(args, "on-interrupt"), "stop"),
                                 .keep = !strcmp(keep, "all")    ? KEEP_ALL
@@ -40,12 +40,25 @@ static wn_status expand(void *context, uint32_t trial, const double *config, str
     return wni_command_expand(&file->command, &values, arena, argv, err);
 }
 
-static wn_status open_study(struct study *study, const struct studyfile *file, const char *text,
+static const char *store_of(const struct studyfile *file)
+{
+    const char *usual = getenv("WINNOW_STORE");
+    return file->store ? file->store : usual && *usual ? usual : WNI_STORE_DEFAULT;
+}
+
+static wn_status fail_existing(const char *name, const char *url, struct err *err)
+{
+    return wni_fail(err, WN_EINVAL,
+                    "study '%s' is in %s already: go on with 'winnow resume %s', remove it with 'winnow rm "
+                    "%s', or give this one another --name",
+                    name, url, name, name);
+}
+
+static wn_status open_study(struct study *study, const struct studyfile *file, const char *text, bool resume,
                             struct err *err)
 {
     struct store store;
-    const char *usual = getenv("WINNOW_STORE");
-    const char *url = file->store ? file->store : usual && *usual ? usual : WNI_STORE_DEFAULT;
+    const char *url = store_of(file);
     wn_status st = wni_store_open(&store, url, file->name, &file->space, err);
     if (st) return st;
     bool has_resource = file->resource.name != NULL;
@@ -59,17 +72,15 @@ static wn_status open_study(struct study *study, const struct studyfile *file, c
                                               .min_resource = has_resource ? file->resource.min : 0,
                                               .max_resource = has_resource ? file->resource.max : 0,
                                               .lease = LEASE_SECONDS,
+                                              .retries = (unsigned)file->trial.retries,
+                                              .holds = true,
+                                              .is_new = !resume,
                                               .method = file->method,
                                               .metric = file->metric.name,
                                               .resource = file->resource.name,
                                               .file = text},
                         &store, err);
-    if (st != WN_EINVAL)
-        return st; /* the file was checked: what is wrong is that the store has another study */
-    struct err why = *err;
-    return wni_fail(err, st,
-                    "study '%s' in %s: %s; 'winnow resume %s' goes on with it, --name starts another",
-                    file->name, url, why.text, file->name);
+    return st == WN_ESTATE && !resume ? fail_existing(file->name, url, err) : st;
 }
 
 struct run {
@@ -94,8 +105,8 @@ static wn_status open_backend(struct run *r, struct err *err)
         r->env[2 * i] = f->env[i].name;
         r->env[2 * i + 1] = f->env[i].value;
     }
-    if (r->options->folder)
-        wni_buf_puts(&r->folder, r->options->folder);
+    if (f->folder)
+        wni_buf_puts(&r->folder, f->folder);
     else
         wni_buf_printf(&r->folder, "winnow-runs/%s", f->name);
     if (r->folder.failed) return wni_fail_memory(err);
@@ -139,12 +150,13 @@ static void set_up_tuner(struct run *r)
                                                .resource = f->stop.resource,
                                                .seconds = f->stop.time},
                                     .duty_seconds = TICK_SECONDS,
-                                    .retries = (unsigned)f->trial.retries,
+                                    .began = fmax(0, wni_clock_wall() - r->study.created),
                                     .give_up = r->options->give_up,
                                     .keep = r->options->keep,
                                     .settle = true,
                                     .interrupt_ends = r->options->interrupt_ends};
     wni_live_start(&r->live, f, &r->tuner.limits, r->options->quiet);
+    r->live.best = r->study.history.best_value;
     wni_live_watch(&r->live, &r->tuner.watcher);
     r->tuner.watcher.on_duty = on_duty;
 }
@@ -192,9 +204,10 @@ static void print_text(const struct run *r)
         print_best(r);
     printf("%zu trial%s (", h->n_trials, h->n_trials == 1 ? "" : "s");
     print_states(h, stdout, false);
-    printf("), %llu reports, %.1f s; ended by: %s\n", (unsigned long long)r->result.reports,
-           r->result.seconds, why_it_ended(r));
+    printf("), %zu reports, %.1f s; ended by: %s\n", h->n_reports, r->result.seconds, why_it_ended(r));
     printf("what trials printed and saved is in %s\n", r->folder.data);
+    if (r->study.store.ops->catalog)
+        printf("the study is in %s; go on with it: winnow resume %s\n", store_of(r->file), r->file->name);
 }
 
 static wn_status print_json(const struct run *r)
@@ -212,8 +225,7 @@ static wn_status print_json(const struct run *r)
         wni_config_write(&r->study.space, wni_history_config(h, h->best_trial), &text);
         wni_buf_putc(&text, '}');
     }
-    wni_buf_printf(&text, ", \"trials\": %zu, \"reports\": %llu, \"seconds\": ", h->n_trials,
-                   (unsigned long long)r->result.reports);
+    wni_buf_printf(&text, ", \"trials\": %zu, \"reports\": %zu, \"seconds\": ", h->n_trials, h->n_reports);
     wni_buf_json_double(&text, round(r->result.seconds * 1000) / 1000);
     wni_buf_puts(&text, ", \"ended_by\": ");
     wni_buf_json_string(&text, why_it_ended(r));
@@ -244,7 +256,7 @@ static void print_plot(const struct run *r)
 
 static wn_status run_loop(struct run *r, struct err *err)
 {
-    wn_status st = open_study(&r->study, r->file, r->text, err);
+    wn_status st = open_study(&r->study, r->file, r->text, r->options->resume, err);
     if (st) return st;
     st = open_backend(r, err);
     if (!st) {

@@ -7,7 +7,7 @@
 #include "tuner/tuner.h"
 
 struct run_options {
-    const char *folder; /* of the trial folders; NULL: winnow-runs/NAME */
+    bool resume; /* the study is there; else it must not be */
     bool quiet, plot;
     bool interrupt_ends; /* the first Ctrl-C stops running trials too */
     enum keep_checkpoints keep;

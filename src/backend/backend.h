@@ -32,9 +32,9 @@ struct happening {
 struct backend_ops {
     const char *name;
     bool ticks; /* next() may be waited for with nothing running: it gives HAPPENED_TICK */
-    /* Runs a trial on a free worker.  `resumed_from` is the resource it reached before it was paused or
-     * failed, 0 for a new one. */
-    wn_status (*start)(void *self, uint32_t trial, const double *config, double resumed_from,
+    /* Runs a trial on a free worker.  `again`: it has run before, here or elsewhere, and was paused, failed
+     * or lost; what it kept for this is there.  `resumed_from` is the resource it had reported by then. */
+    wn_status (*start)(void *self, uint32_t trial, const double *config, bool again, double resumed_from,
                        struct err *err);
     /* Ends a running trial; nothing more is heard of it.  With `keep`, its checkpoint is kept for a resume.
      */

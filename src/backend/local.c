@@ -91,6 +91,7 @@ struct slot {
 
 struct waiting { /* a start without a slot yet */
     uint32_t trial;
+    bool again;
     double resumed_from;
     double *config;
 };
@@ -132,8 +133,6 @@ struct local {
     char *chunk;
     wn_status status; /* what went wrong in a callback; next() tells */
     struct err err;
-    uint8_t *met; /* trials started by this backend */
-    size_t met_cap;
     struct local_figures figures;
     double *freed; /* when each slot's last process ended; NAN: refilled since */
 };
@@ -541,18 +540,6 @@ static void set_environment(const struct local *b, const struct slot *slot, cons
     if (s->n_gpus) wni_environment_set(e, "CUDA_VISIBLE_DEVICES", "%d", (int)s->gpus[worker % s->n_gpus]);
 }
 
-/* Whether a trial is new: neither resumed nor tried again.  A folder of that name is from another study then.
- */
-static wn_status meet(struct local *b, const struct waiting *w, bool *fresh, struct err *err)
-{
-    size_t before = b->met_cap;
-    if (!wni_reserve((void **)&b->met, &b->met_cap, (size_t)w->trial + 1, 1)) return wni_fail_memory(err);
-    memset(b->met + before, 0, b->met_cap - before);
-    *fresh = w->resumed_from == 0 && !b->met[w->trial];
-    b->met[w->trial] = 1;
-    return WN_OK;
-}
-
 static wn_status open_streams(struct local *b, struct slot *slot, double resumed_from, struct err *err)
 {
     wn_status st = WN_OK;
@@ -576,14 +563,13 @@ static wn_status prepare(struct local *b, struct slot *slot, const struct waitin
 {
     struct birth *birth = &slot->birth;
     struct buf config = {0};
-    bool fresh = false;
     wni_config_write(b->setup->space, w->config, &config);
-    wn_status st = config.failed ? wni_fail_memory(err) : meet(b, w, &fresh, err);
+    wn_status st = config.failed ? wni_fail_memory(err) : WN_OK;
     if (!st) st = b->setup->expand(b->setup->context, w->trial, w->config, &birth->arena, &birth->argv, err);
     if (!st) set_environment(b, slot, w, &config, &birth->env);
     wni_buf_putc(&config, '\n'); /* from here on it is a file */
     if (!st && (birth->env.failed || config.failed)) st = wni_fail_memory(err);
-    if (!st) st = wni_trial_folder_make(b->folder, w->trial, fresh, &config, err);
+    if (!st) st = wni_trial_folder_make(b->folder, w->trial, !w->again, &config, err);
     if (!st) st = open_streams(b, slot, w->resumed_from, err);
     wni_buf_release(&config);
     return st;
@@ -655,12 +641,13 @@ static wn_status run_in(struct local *b, struct slot *slot, const struct waiting
     return WN_OK;
 }
 
-static wn_status start(void *self, uint32_t trial, const double *config, double resumed_from, struct err *err)
+static wn_status start(void *self, uint32_t trial, const double *config, bool again, double resumed_from,
+                       struct err *err)
 {
     struct local *b = self;
     struct slot *slot = free_slot(b);
     size_t bytes = b->setup->space->n * sizeof *config;
-    struct waiting w = {trial, resumed_from, NULL};
+    struct waiting w = {trial, again, resumed_from, NULL};
     assert(b->n_waiting < b->setup->workers);
     w.config = malloc(bytes ? bytes : 1);
     if (!w.config) return wni_fail_memory(err);
@@ -826,7 +813,6 @@ static void close_local(void *self)
     free(b->waiting);
     free(b->freed);
     free(b->orphans);
-    free(b->met);
     wni_environment_release(&b->base);
     wni_report_form_release(&b->form);
     free(b);

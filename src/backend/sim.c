@@ -119,8 +119,10 @@ static uint64_t table_seed(const struct sim *s, uint32_t trial)
     return s->box->n_seeds > 1 ? wni_rng_below(&rng, s->box->n_seeds) : wni_rng_u64(&rng);
 }
 
-static wn_status start(void *self, uint32_t trial, const double *config, double resumed_from, struct err *err)
+static wn_status start(void *self, uint32_t trial, const double *config, bool again, double resumed_from,
+                       struct err *err)
 {
+    (void)again;
     struct sim *s = self;
     advance_delivered(s);
     assert(s->n_idle > 0);

@@ -34,8 +34,8 @@ static const char *const texts[STMT_COUNT] = {
         "INSERT OR REPLACE INTO leases (study, trial, owner, boot, ends) VALUES (?1, ?2, ?3, ?4, ?5)",
     [STMT_RENEW] = "UPDATE leases SET boot = ?3, ends = ?4 WHERE study = ?1 AND trial = ?2",
     [STMT_DROP] = "DELETE FROM leases WHERE study = ?1 AND trial = ?2",
-    [STMT_EXPIRED] = "SELECT trial FROM leases WHERE study = ?1 AND (boot <> ?2 OR ends <= ?3)"
-                     " ORDER BY trial LIMIT 1",
+    [STMT_EXPIRED] = "SELECT trial FROM leases WHERE study = ?1 AND (boot <> ?2 OR ends <= ?3"
+                     " OR (owner <> ?4 AND is_gone(owner))) ORDER BY trial LIMIT 1",
 };
 
 /* ---- opening ---- */
@@ -52,9 +52,17 @@ static void close_store(void *self)
     free(s);
 }
 
+/* is_gone(owner) in SQL: the process that holds a lease has ended. */
+static void is_gone(sqlite3_context *context, int n, sqlite3_value **values)
+{
+    const char *owner = n == 1 ? (const char *)sqlite3_value_text(values[0]) : NULL;
+    sqlite3_result_int(context, owner && wni_process_is_gone(owner));
+}
+
 static wn_status prepare_all(struct sqlite_store *s, struct err *err)
 {
-    wn_status st = WN_OK;
+    int code = sqlite3_create_function(s->file.db, "is_gone", 1, SQLITE_UTF8, NULL, is_gone, NULL, NULL);
+    wn_status st = code ? wni_sqlite_fail(&s->file, code, err) : WN_OK;
     for (size_t i = 0; i < STMT_COUNT && !st; i++)
         st = wni_sqlite_prepare(&s->file, texts[i], &s->statements[i], err);
     return st;
@@ -69,6 +77,7 @@ static wn_status open_sqlite(const char *address, const char *name, const struct
     char host[64] = "";
     gethostname(host, sizeof host - 1);
     snprintf(s->owner, sizeof s->owner, "%ld@%s", (long)getpid(), host);
+    wni_process_self(s->self);
     s->clock = wni_clock_seconds;
     wni_clock_boot(s->boot);
     s->width = space->n;
@@ -319,12 +328,13 @@ static wn_status renew_lease(struct sqlite_store *s, uint32_t trial, double seco
     return st;
 }
 
-static wn_status grant_lease(struct sqlite_store *s, uint32_t trial, double seconds, struct err *err)
+static wn_status grant_lease(struct sqlite_store *s, uint32_t trial, const char *owner, double seconds,
+                             struct err *err)
 {
     sqlite3_stmt *g = s->statements[STMT_GRANT];
     sqlite3_bind_int64(g, 1, s->study);
     sqlite3_bind_int64(g, 2, trial);
-    sqlite3_bind_text(g, 3, s->owner, -1, SQLITE_STATIC);
+    sqlite3_bind_text(g, 3, owner, -1, SQLITE_STATIC);
     sqlite3_bind_text(g, 4, s->boot, -1, SQLITE_STATIC);
     sqlite3_bind_double(g, 5, s->clock() + seconds);
     if (trial < s->n_due) s->due[trial] = 0;
@@ -334,7 +344,8 @@ static wn_status grant_lease(struct sqlite_store *s, uint32_t trial, double seco
 static wn_status lease(void *self, uint32_t trial, enum lease_act act, double seconds, struct err *err)
 {
     struct sqlite_store *s = self;
-    if (act == LEASE_GRANT) return grant_lease(s, trial, seconds, err);
+    if (act == LEASE_GRANT) return grant_lease(s, trial, s->owner, seconds, err);
+    if (act == LEASE_HOLD) return grant_lease(s, trial, s->self, seconds, err);
     if (act == LEASE_RENEW) return renew_lease(s, trial, seconds, err);
     sqlite3_bind_int64(s->statements[STMT_DROP], 1, s->study);
     sqlite3_bind_int64(s->statements[STMT_DROP], 2, trial);
@@ -342,7 +353,7 @@ static wn_status lease(void *self, uint32_t trial, enum lease_act act, double se
 }
 
 /* All users of a file in write-ahead mode are on one machine, so a lease of another boot is of a worker that
- * died with it. */
+ * died with it.  One whose holder has ended is over at once; our own we need not look up. */
 static wn_status expired(void *self, uint32_t *trial, struct err *err)
 {
     struct sqlite_store *s = self;
@@ -352,6 +363,7 @@ static wn_status expired(void *self, uint32_t *trial, struct err *err)
     sqlite3_bind_int64(q, 1, s->study);
     sqlite3_bind_text(q, 2, s->boot, -1, SQLITE_STATIC);
     sqlite3_bind_double(q, 3, s->clock());
+    sqlite3_bind_text(q, 4, s->self, -1, SQLITE_STATIC);
     wn_status st = wni_sqlite_step(&s->file, q, &more, err);
     if (more) *trial = (uint32_t)sqlite3_column_int64(q, 0);
     sqlite3_reset(q);

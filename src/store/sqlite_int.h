@@ -4,6 +4,7 @@
 #define WNI_STORE_SQLITE_INT_H
 
 #include "base/clock.h"
+#include "base/process.h"
 #include "store/store.h"
 
 #include <sqlite3.h>
@@ -77,8 +78,9 @@ struct sqlite_store {
     int64_t study;
     size_t width; /* parameters */
     sqlite3_stmt *statements[STMT_COUNT];
-    double *config; /* one row, where blobs are unpacked: they need not be aligned */
-    char owner[128];
+    double *config;             /* one row, where blobs are unpacked: they need not be aligned */
+    char owner[128];            /* for people: who handed a trial out */
+    char self[WNI_PROCESS_MAX]; /* for other processes: who holds a lease */
 
     /* Leases: the clock of the machine since it started, which no one sets, and which start that was.
      * Replaced by tests. */

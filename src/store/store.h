@@ -44,7 +44,8 @@ struct study_row {
 };
 
 enum lease_act {
-    LEASE_GRANT, /* a trial was handed out */
+    LEASE_GRANT, /* a trial was handed out, to someone who may outlive this process */
+    LEASE_HOLD,  /* to this process: when it ends, so does the lease */
     LEASE_RENEW, /* its worker gave a sign of life; without effect on a trial that has no lease */
     LEASE_DROP,
 };

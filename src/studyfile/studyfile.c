@@ -271,6 +271,7 @@ static const struct key_def file_keys[] = {
     {"seed", KEY_INT, FIELD(seed), .min = 0, .max = INT64_MAX},
     {"trial", KEY_OTHER, .read = read_trial},
     {"store", KEY_TEXT, FIELD(store)},
+    {"folder", KEY_TEXT, FIELD(folder)},
     {"report", KEY_OTHER, .read = read_report},
     {"gpus", KEY_OTHER, .read = read_gpus},
     {"env", KEY_OTHER, .read = read_env},

@@ -50,6 +50,7 @@ struct studyfile {
     } trial;
 
     const char *store;   /* NULL: not said */
+    const char *folder;  /* of the trials' folders; NULL: not said */
     const char *pattern; /* POSIX extended, with at least one group; NULL: none */
     const int64_t *gpus;
     size_t n_gpus;

@@ -89,8 +89,10 @@ static wn_status carry_out(struct study *s, const struct plan *plan, double now,
     }
     wn_status st = wni_study_happen(s, &e, &ignored, err);
     if (st) return st;
-    *out = (struct handout){
-        .trial = e.trial, .config = wni_history_config(h, e.trial), .attempt = h->trials[e.trial].attempt};
+    *out = (struct handout){.trial = e.trial,
+                            .config = wni_history_config(h, e.trial),
+                            .attempt = h->trials[e.trial].attempt,
+                            .again = e.kind == EVENT_RESUME};
     if (e.kind == EVENT_RESUME) wni_history_last(h, e.trial, &value, &out->resumed_from);
     return WN_OK;
 }

@@ -17,6 +17,8 @@ struct study_setup {
     /* Each process that opens the study has its own say in these. */
     double lease;     /* seconds without a sign of life until a trial is LOST; 0: never */
     unsigned retries; /* how often a trial that is LOST or FAILED is tried again */
+    bool holds;       /* it runs the trials it asks for: they are lost as soon as it has ended */
+    bool is_new;      /* the study must not be there yet: else WN_ESTATE */
 
     /* For people and other programs; NULL: not known. */
     const char *method, *metric, *resource; /* names */

@@ -121,6 +121,7 @@ static wn_status attach(struct study *s, const struct study_setup *setup, struct
     wn_status st = json.failed ? wni_fail_memory(err) : WN_OK;
     struct study_about about = {.setup = json.data, .file = setup->file, .goal = setup->goal};
     if (!st) st = s->store.ops->attach(s->store.self, &about, &stored, &s->created, err);
+    if (!st && stored && setup->is_new) st = wni_fail(err, WN_ESTATE, "the study is there already");
     if (!st && stored) st = compare_stored(stored, &full, err);
     free(stored);
     wni_buf_release(&json);
@@ -134,7 +135,8 @@ wn_status wni_study_open(struct study *s, const struct study_setup *setup, struc
                         .goal = setup->goal,
                         .sign = setup->goal == WN_MAXIMIZE ? -1 : 1,
                         .lease = setup->lease,
-                        .retries = setup->retries};
+                        .retries = setup->retries,
+                        .holds = setup->holds};
     *store = (struct store){0};
     wn_status st = open_parts(s, setup, err);
     if (!st) st = attach(s, setup, err);
@@ -232,10 +234,11 @@ static bool changes_row(const struct study *s, const struct event *e)
 static wn_status keep_lease(struct study *s, const struct event *e, struct err *err)
 {
     const struct store_ops *ops = s->store.ops;
+    enum lease_act grant = s->holds ? LEASE_HOLD : LEASE_GRANT;
     switch (e->kind) {
     case EVENT_ASK:
     case EVENT_RESUME:
-        return s->lease > 0 ? ops->lease(s->store.self, e->trial, LEASE_GRANT, s->lease, err) : WN_OK;
+        return s->lease > 0 ? ops->lease(s->store.self, e->trial, grant, s->lease, err) : WN_OK;
     case EVENT_REPORT:
         return s->lease > 0 ? ops->lease(s->store.self, e->trial, LEASE_RENEW, s->lease, err) : WN_OK;
     case EVENT_FINISH:

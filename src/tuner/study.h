@@ -29,6 +29,7 @@ struct study {
     double sign;  /* -1 when maximising: the history minimises */
     double lease; /* see study_setup */
     unsigned retries;
+    bool holds;
     double created;     /* when the study was, in seconds since 1970 */
     struct buf json;    /* scratch */
     uint8_t *decisions; /* last wn_decision of each trial */
@@ -41,6 +42,7 @@ struct handout {
     const double *config;
     double resumed_from; /* resource it had reached before it was paused, failed or lost; 0: new */
     unsigned attempt;    /* 1, and one more for each retry */
+    bool again;          /* it was handed out before */
 };
 
 /* Takes over `store` (also on failure) and replays what it holds.  A study that is there already must have

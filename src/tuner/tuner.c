@@ -7,11 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LEASE_PARTS = 20 }; /* signs of life in a lease */
+enum { LEASE_PARTS = 3 };             /* signs of life in a lease */
+static const double SYNC_SECONDS = 1; /* until we notice what others did, at the latest */
 
 struct running {
     uint32_t trial;
-    unsigned failures; /* runs of it that failed, since it was handed out */
+    unsigned attempt; /* another one in the log: somebody else runs it now */
 };
 
 struct tuner {
@@ -21,17 +22,23 @@ struct tuner {
     struct tuner_result *result;
     struct running *running;
     unsigned n_running;
-    unsigned failed_in_row; /* trials that failed and never reported */
-    uint32_t best;          /* whose checkpoint is kept */
-    double duty, synced;    /* when they were last done */
-    bool closed;            /* no more trials will be asked */
-    bool waiting;           /* the study has nothing until someone reports */
-    bool urgent;            /* end now */
+    unsigned failed_in_row;         /* trials that failed and never reported */
+    uint32_t best;                  /* whose checkpoint is kept */
+    double duty, synced, signed_at; /* when they were last done */
+    bool closed;                    /* no more trials will be asked */
+    bool waiting;                   /* the study has nothing until someone reports */
+    bool urgent;                    /* end now */
 };
 
 static double now(const struct tuner *t)
 {
     return t->backend->ops->now(t->backend->self);
+}
+
+/* As events note it. */
+static double age(const struct tuner *t)
+{
+    return t->setup->began + now(t);
 }
 
 /* Tells a watcher, if it listens: WATCH(t, on_start, trial, 0). */
@@ -64,7 +71,8 @@ static void discard(const struct tuner *t, uint32_t trial)
 
 static bool is_final(const struct tuner *t, uint32_t trial)
 {
-    return wni_state_is_final(t->study->history.trials[trial].state);
+    const struct trial *row = &t->study->history.trials[trial];
+    return wni_state_is_final(row->state) && !row->retry;
 }
 
 /* A trial has ended for good: drops what nobody needs.  The best trial's is kept until another one is best.
@@ -84,9 +92,9 @@ static void drop_checkpoints(struct tuner *t, uint32_t trial)
 /* Asks for a trial, charging the time it took if the backend wants to know. */
 static wn_status timed_ask(struct tuner *t, struct handout *out, struct err *err)
 {
-    if (!t->setup->charge || !t->backend->ops->charge) return wni_study_ask(t->study, now(t), out, err);
+    if (!t->setup->charge || !t->backend->ops->charge) return wni_study_ask(t->study, age(t), out, err);
     double before = wni_clock_seconds();
-    wn_status st = wni_study_ask(t->study, now(t), out, err);
+    wn_status st = wni_study_ask(t->study, age(t), out, err);
     t->backend->ops->charge(t->backend->self, wni_clock_seconds() - before);
     return st;
 }
@@ -95,16 +103,40 @@ static wn_status timed_ask(struct tuner *t, struct handout *out, struct err *err
 static wn_status fail_start(struct tuner *t, uint32_t trial, wn_status st, const struct err *why)
 {
     struct err ignored;
-    wni_study_finish_as(t->study, trial, WN_FAILED, why ? why->text : NULL, now(t), &ignored);
+    wni_study_finish_as(t->study, trial, WN_FAILED, why ? why->text : NULL, age(t), &ignored);
     WATCH(t, on_end, trial, WN_FAILED, why ? why->text : NULL);
     return st;
 }
 
+/* Whether the log says that a trial of ours is none any more: a user has cancelled it, or it was given up as
+ * lost and handed out again.  What is only lost may still come to an end here. */
+static bool is_taken(const struct tuner *t, const struct running *r)
+{
+    const struct trial *row = &t->study->history.trials[r->trial];
+    bool ended = wni_state_is_final(row->state) && row->state != WN_LOST;
+    return ended || row->attempt != r->attempt;
+}
+
+/* A trial that runs here is somebody else's business now. */
+static wn_status drop(struct tuner *t, struct running *r, struct err *err)
+{
+    uint32_t trial = r->trial;
+    wn_status st = t->backend->ops->stop(t->backend->self, trial, !is_final(t, trial), err);
+    if (st) return st;
+    take_out(t, r);
+    WATCH(t, on_end, trial, (wn_state)t->study->history.trials[trial].state, "ended from elsewhere");
+    if (is_final(t, trial)) drop_checkpoints(t, trial);
+    return WN_OK;
+}
+
 static wn_status start_trial(struct tuner *t, const struct handout *job, struct err *err)
 {
-    wn_status st = t->backend->ops->start(t->backend->self, job->trial, job->config, job->resumed_from, err);
+    const struct backend_ops *ops = t->backend->ops;
+    struct running *old = find_running(t, job->trial); /* we were taken for dead, and are to retry our own */
+    wn_status st = old ? drop(t, old, err) : WN_OK;
+    if (!st) st = ops->start(t->backend->self, job->trial, job->config, job->again, job->resumed_from, err);
     if (st) return t->setup->settle ? fail_start(t, job->trial, st, err) : st;
-    t->running[t->n_running++] = (struct running){job->trial, 0};
+    t->running[t->n_running++] = (struct running){job->trial, job->attempt};
     WATCH(t, on_start, job->trial, job->resumed_from);
     return WN_OK;
 }
@@ -140,39 +172,32 @@ static wn_status mind_failures(struct tuner *t, uint32_t trial, const char *deta
                     detail && *detail ? detail : "no reason known");
 }
 
+/* A trial that does not run any more is known to the study as ended, as `state` or as the log says. */
 static wn_status end_trial(struct tuner *t, uint32_t trial, wn_state state, const char *detail,
                            struct err *err)
 {
     take_out(t, find_running(t, trial));
-    wn_status st = wni_study_finish_as(t->study, trial, state, detail, now(t), err);
-    if (st) return st;
-    state = t->study->history.trials[trial].state;
-    WATCH(t, on_end, trial, state, detail);
-    if (wni_state_is_final(state)) drop_checkpoints(t, trial);
+    wn_status st = wni_study_finish_as(t->study, trial, state, detail, age(t), err);
+    const struct trial *row = &t->study->history.trials[trial];
+    if (st && !(st == WN_ESTATE && row->state != WN_RUNNING)) return st; /* else somebody else was faster */
+    if (row->retry) {
+        WATCH(t, on_retry, trial, detail);
+        return WN_OK;
+    }
+    WATCH(t, on_end, trial, (wn_state)row->state, detail);
+    if (is_final(t, trial)) drop_checkpoints(t, trial);
     return mind_failures(t, trial, detail, err);
-}
-
-/* A failed run is repeated with the same trial: to the study it is one that takes longer. */
-static wn_status retry(struct tuner *t, struct running *r, const char *detail, struct err *err)
-{
-    const struct history *h = &t->study->history;
-    double value, reached = 0;
-    wni_history_last(h, r->trial, &value, &reached);
-    r->failures++;
-    WATCH(t, on_retry, r->trial, detail);
-    return t->backend->ops->start(t->backend->self, r->trial, wni_history_config(h, r->trial), reached, err);
 }
 
 static wn_status take_end(struct tuner *t, const struct happening *it, struct err *err)
 {
     struct running *r = find_running(t, it->trial);
-    if (it->hopeless) {
-        wn_status st = end_trial(t, it->trial, it->state, it->detail, err);
-        return st ? st : wni_fail(err, WN_EINVAL, "%s", it->detail);
+    if (t->study->history.trials[it->trial].attempt != r->attempt) { /* somebody else's end is what counts */
+        take_out(t, r);
+        return WN_OK;
     }
-    bool again = it->state == WN_FAILED && r->failures < t->setup->retries && !t->result->interrupted &&
-                 !t->study->history.trials[it->trial].broken;
-    return again ? retry(t, r, it->detail, err) : end_trial(t, it->trial, it->state, it->detail, err);
+    wn_status st = end_trial(t, it->trial, it->state, it->detail, err);
+    return st || !it->hopeless ? st : wni_fail(err, WN_EINVAL, "%s", it->detail);
 }
 
 /* ---- reports ---- */
@@ -190,7 +215,10 @@ static wn_status stop_trial(struct tuner *t, const struct happening *it, wn_deci
 static wn_status take_report(struct tuner *t, const struct happening *it, struct err *err)
 {
     wn_decision decision;
-    wn_status st = wni_study_report(t->study, it->trial, it->resource, it->value, it->time, &decision, err);
+    struct running *r = find_running(t, it->trial);
+    wn_status st = wni_study_report(t->study, it->trial, it->resource, it->value, t->setup->began + it->time,
+                                    &decision, err);
+    if (st == WN_ESTATE && is_taken(t, r)) return drop(t, r, err);
     if (st) return st;
     t->result->reports++;
     WATCH(t, on_report, it);
@@ -204,46 +232,49 @@ static wn_status take_report(struct tuner *t, const struct happening *it, struct
 
 /* ---- other duties ---- */
 
-/* Somebody else (a user who cancels, a worker that took over a lease) has ended a trial that runs here. */
-static wn_status drop_ended(struct tuner *t, struct err *err)
+static wn_status drop_taken(struct tuner *t, struct err *err)
 {
-    for (unsigned i = 0; i < t->n_running;) {
-        uint32_t trial = t->running[i].trial;
-        wn_state state = t->study->history.trials[trial].state;
-        if (!wni_state_is_final(state) || state == WN_LOST) {
+    wn_status st = WN_OK;
+    for (unsigned i = 0; i < t->n_running && !st;) {
+        if (is_taken(t, &t->running[i]))
+            st = drop(t, &t->running[i], err);
+        else
             i++;
-            continue;
-        }
-        wn_status st = t->backend->ops->stop(t->backend->self, trial, false, err);
-        if (st) return st;
-        take_out(t, &t->running[i]);
-        WATCH(t, on_end, trial, state, "ended from elsewhere");
     }
-    return WN_OK;
+    return st;
 }
 
-/* Signs of life, well within the lease, for trials that have long epochs; then what others did. */
-static wn_status mind_leases(struct tuner *t, struct err *err)
+/* Signs of life, well within the lease, for trials that have long epochs. */
+static wn_status show_life(struct tuner *t, double time, struct err *err)
 {
-    double time = now(t);
     wn_status st = WN_OK;
-    if (t->study->lease <= 0 || time - t->synced < t->study->lease / LEASE_PARTS) return WN_OK;
-    t->synced = time;
+    if (t->study->lease <= 0 || time - t->signed_at < t->study->lease / LEASE_PARTS) return WN_OK;
+    t->signed_at = time;
     for (unsigned i = 0; i < t->n_running && !st; i++) {
-        st = wni_study_heartbeat(t->study, t->running[i].trial, err);
-        if (st == WN_ESTATE) st = WN_OK; /* ended by somebody else: drop_ended() finds it */
+        st = is_taken(t, &t->running[i]) ? WN_OK : wni_study_heartbeat(t->study, t->running[i].trial, err);
+        if (st == WN_ESTATE) st = WN_OK; /* lost, or drop_taken() finds it */
     }
-    return st ? st : wni_study_sync(t->study, time, err);
+    return st;
+}
+
+/* What others did. */
+static wn_status catch_up(struct tuner *t, double time, struct err *err)
+{
+    if (time - t->synced < SYNC_SECONDS) return WN_OK;
+    t->synced = time;
+    return wni_study_sync(t->study, age(t), err);
 }
 
 static wn_status do_duty(struct tuner *t, struct err *err)
 {
     const struct tuner_watcher *w = &t->setup->watcher;
-    if (!w->on_duty || now(t) - t->duty < t->setup->duty_seconds) return WN_OK;
-    t->duty = now(t);
-    wn_status st = mind_leases(t, err);
+    double time = now(t);
+    if (!w->on_duty || time - t->duty < t->setup->duty_seconds) return WN_OK;
+    t->duty = time;
+    wn_status st = show_life(t, time, err);
+    if (!st) st = catch_up(t, time, err);
     if (!st) st = w->on_duty(w->context, t->study, err);
-    return st ? st : drop_ended(t, err);
+    return st ? st : drop_taken(t, err);
 }
 
 static void take_interrupt(struct tuner *t, bool urgent)
@@ -275,7 +306,7 @@ static wn_status take(struct tuner *t, const struct happening *it, struct err *e
 static bool over_limit(const struct tuner *t)
 {
     const struct tuner_limits *limits = &t->setup->limits;
-    return t->urgent || (limits->reports && t->result->reports >= limits->reports) ||
+    return t->urgent || (limits->reports && t->study->history.n_reports >= limits->reports) ||
            (limits->resource > 0 && t->study->history.total_resource >= limits->resource);
 }
 
@@ -317,9 +348,10 @@ static wn_status settle(struct tuner *t, wn_status failed, struct err *err)
     while (t->n_running > 0) {
         uint32_t trial = t->running[0].trial;
         wn_status st = t->backend->ops->stop(t->backend->self, trial, false, &own);
-        wn_status finished = wni_study_finish_as(t->study, trial, WN_CANCELLED, why, now(t), &own);
+        wn_status finished = wni_study_finish_as(t->study, trial, WN_CANCELLED, why, age(t), &own);
         take_out(t, &t->running[0]);
-        if (!finished) WATCH(t, on_end, trial, WN_CANCELLED, why);
+        if (finished == WN_ESTATE) finished = WN_OK; /* somebody else has */
+        if (!finished) WATCH(t, on_end, trial, (wn_state)t->study->history.trials[trial].state, why);
         if (!first && (st || finished)) {
             first = st ? st : finished;
             *err = own;

@@ -8,11 +8,11 @@
 #include "backend/backend.h"
 #include "tuner/study.h"
 
-struct tuner_limits { /* 0: no limit */
+struct tuner_limits { /* of the whole study, whoever ran it; 0: no limit */
     uint64_t trials;  /* no new ones beyond; those there are go on */
     uint64_t reports; /* ends at once, as do the next two */
     double resource;  /* summed over trials: epochs trained in all */
-    double seconds;   /* of the backend's clock */
+    double seconds;   /* of the backend's clock: only this run's */
 };
 
 /* What is kept of a trial that will not run again. */
@@ -26,6 +26,7 @@ struct tuner_watcher {
     /* `state` is what was recorded; `detail` may be NULL. */
     void (*on_end)(void *context, const struct study *study, uint32_t trial, wn_state state,
                    const char *detail);
+    /* It ended in trouble, as its state says, and waits to be tried again. */
     void (*on_retry)(void *context, const struct study *study, uint32_t trial, const char *detail);
     void (*on_interrupt)(void *context, const struct study *study, bool urgent, unsigned running);
     /* About every `duty_seconds`, whatever else happens: heartbeats, what others did, a progress display. */
@@ -37,7 +38,7 @@ struct tuner_setup {
     struct tuner_limits limits;
     struct tuner_watcher watcher;
     double duty_seconds;
-    unsigned retries; /* how often a trial that ended as FAILED is started again before that is recorded */
+    double began;     /* how old the study was when the backend's clock was 0: events are noted by its age */
     unsigned give_up; /* fail after so many trials in a row that failed without any report; 0: never */
     enum keep_checkpoints keep;
     bool charge; /* tell the backend the real seconds spent deciding */

@@ -4,7 +4,7 @@ set -u
 . "$(dirname "$0")/tap.lib"
 case $winnow in /*) ;; *) winnow=$PWD/$winnow ;; esac
 cd "$out" || exit 1
-export WINNOW_STORE=memory: # most studies here are tried again and again
+export WINNOW_STORE=memory:
 
 cat >curve.sh <<'SH'
 #!/bin/sh
@@ -205,10 +205,11 @@ is 'without a word about it, studies are kept in winnow.db' "$("$winnow" ls --st
 run run study.yaml --quiet --store sqlite:///runs.db --trials 4
 is 'a study in a file' "$code" 0
 run run study.yaml --quiet --store sqlite:///runs.db --trials 7
-says 'goes on where it was' stdout '^7 trials '
-run run study.yaml --quiet --store sqlite:///runs.db --trials 7 --seed 99
-is 'but only as the same study' "$code" 2
-says 'and what to do' stderr "study 'curves' in sqlite:///runs.db: the stored study was created with seed 3, not 99; 'winnow resume curves' goes on with it, --name starts another"
+is 'is not begun twice' "$code" 2
+says 'and how to go on is said' stderr "study 'curves' is in sqlite:///runs.db already: go on with 'winnow resume curves', remove it with 'winnow rm curves'"
+run resume curves --quiet --store sqlite:///runs.db --trials 7
+says 'it goes on where it was' stdout '^7 trials '
+says 'and says how to go on' stdout 'winnow resume curves$'
 run run study.yaml --quiet --store sqlite:///no/such/folder/runs.db
 truth 'a store that cannot be opened' [ "$code" != 0 ]
 

@@ -48,7 +48,7 @@ static wn_status run_one(bool *told)
     struct happening it = {0};
     wn_status st = wni_local_open(&backend, &setup, &err);
     if (st) return st;
-    st = backend.ops->start(backend.self, 0, config, 0, &err);
+    st = backend.ops->start(backend.self, 0, config, false, 0, &err);
     for (unsigned reports = 0; !st && !(st = backend.ops->next(backend.self, &it, &err));) {
         reports += it.kind == HAPPENED_REPORT;
         if (it.kind != HAPPENED_END) continue;

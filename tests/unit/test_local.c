@@ -76,7 +76,7 @@ static void close_world(struct world *w)
 
 static void start(struct world *w, uint32_t trial, double from)
 {
-    CHECK_OK(w->backend.ops->start(w->backend.self, trial, config, from, &w->err), w->err);
+    CHECK_OK(w->backend.ops->start(w->backend.self, trial, config, from > 0, from, &w->err), w->err);
 }
 
 static struct happening next(struct world *w)
@@ -296,7 +296,7 @@ static void folders_that_cannot_be_made(void **state)
     w.setup.folder = w.dir;
     open_world(&w);
     check_tmp_write(w.dir, "trial-00003", "", 0); /* a file where the folder should be */
-    CHECK_INT(w.backend.ops->start(w.backend.self, 3, config, 0, &w.err), WN_EIO);
+    CHECK_INT(w.backend.ops->start(w.backend.self, 3, config, false, 0, &w.err), WN_EIO);
     CHECK_HAS(w.err.text, "trial-00003': File exists");
     close_world(&w);
 }

@@ -165,7 +165,7 @@ static void open_sim(struct backend *b, unsigned workers, uint64_t seed, double 
 static void start(struct backend *b, uint32_t trial, double x, double resumed_from)
 {
     struct err err = {0};
-    CHECK_OK(b->ops->start(b->self, trial, &x, resumed_from, &err), err);
+    CHECK_OK(b->ops->start(b->self, trial, &x, resumed_from > 0, resumed_from, &err), err);
 }
 
 static void stop(struct backend *b, uint32_t trial)
@@ -423,7 +423,7 @@ static void a_start_that_fails_leaves_the_worker_free(void **state)
     struct err err = {0};
     struct happening it;
     open_sim(&b, 1, 1, 0);
-    CHECK_INT(b.ops->start(b.self, 0, &BROKEN, 0, &err), WN_EIO);
+    CHECK_INT(b.ops->start(b.self, 0, &BROKEN, false, 0, &err), WN_EIO);
     CHECK_TEXT(err.text, "no such curve");
     CHECK_INT(b.ops->next(b.self, &it, &err), WN_EXHAUSTED);
     CHECK_TEXT(err.text, "nothing is running");

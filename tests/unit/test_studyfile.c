@@ -84,6 +84,7 @@ static void test_whole_file(void **state)
                   "seed: 7\n"
                   "trial: {timeout: 30m, retries: 1, grace: 5s}\n"
                   "store: sqlite:///mlp.db\n"
+                  "folder: /scratch/mlp\n"
                   "report: {pattern: 'loss=([0-9.]+)'}\n"
                   "gpus: [0, 2]\n"
                   "env: {OMP_NUM_THREADS: 4, DATA: \"/tmp/my data\", EMPTY: ''}\n");
@@ -113,6 +114,7 @@ static void test_whole_file(void **state)
     CHECK_INT(s.trial.retries, 1);
     CHECK_DOUBLE(s.trial.grace, 5);
     CHECK_TEXT(s.store, "sqlite:///mlp.db");
+    CHECK_TEXT(s.folder, "/scratch/mlp");
     CHECK_TEXT(s.pattern, "loss=([0-9.]+)");
     CHECK_INT(s.n_gpus, 2);
     CHECK_INT(s.gpus[1], 2);
@@ -148,6 +150,7 @@ static void test_defaults(void **state)
     CHECK_INT(s.trial.retries, 0);
     CHECK_DOUBLE(s.trial.grace, 10);
     assert_null(s.store);
+    assert_null(s.folder);
     assert_null(s.pattern);
     CHECK_INT(s.n_gpus + s.n_env, 0);
     wni_studyfile_release(&s);
@@ -333,7 +336,7 @@ static void test_unknown_keys(void **state)
     check_added(
         "zebra: 4\n",
         "s:4:1: unknown key 'zebra'; expected name, command, shell, metric, resource, parameters, method, "
-        "searcher, scheduler, workers, stop, seed, trial, store, report, gpus or env\n");
+        "searcher, scheduler, workers, stop, seed, trial, store, folder, report, gpus or env\n");
     check_added("stop: {trails: 4}\n", "s:4:8: stop: unknown key 'trails'; did you mean 'trials'?\n");
     check_added("trial:\n  timout: 4\n", "s:5:3: trial: unknown key 'timout'; did you mean 'timeout'?\n");
     check_added("resource: {name: e, max: 3, mn: 1}\n",
@@ -845,7 +848,7 @@ static void test_everything_anywhere(void **state)
     (void)state;
     static const char *const keys[] = {"name",   "command",  "shell",     "metric",  "resource", "parameters",
                                        "method", "searcher", "scheduler", "workers", "stop",     "seed",
-                                       "trial",  "store",    "report",    "gpus",    "env"};
+                                       "trial",  "store",    "folder",    "report",  "gpus",     "env"};
     static const char *const values[] = {"",
                                          "~",
                                          "''",

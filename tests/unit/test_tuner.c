@@ -35,8 +35,10 @@ struct stage {
     } told[TRIALS_MAX]; /* by trial */
 };
 
-static wn_status start(void *self, uint32_t trial, const double *config, double resumed_from, struct err *err)
+static wn_status start(void *self, uint32_t trial, const double *config, bool again, double resumed_from,
+                       struct err *err)
 {
+    (void)again;
     struct stage *s = self;
     if (s->fail_start && ++s->starts == s->fail_start)
         return wni_fail(err, WN_EIO, "no process for trial %u", trial);
@@ -223,7 +225,8 @@ static void hear_end(void *context, const struct study *study, uint32_t trial, w
 static void hear_retry(void *context, const struct study *study, uint32_t trial, const char *detail)
 {
     struct run *r = context;
-    CHECK_INT(study->history.trials[trial].state, WN_RUNNING);
+    CHECK_INT(study->history.trials[trial].state, WN_FAILED);
+    CHECK(study->history.trials[trial].retry, "it waits");
     CHECK_TEXT(detail, "so it is");
     r->retries++;
 }
@@ -498,7 +501,12 @@ static void failed_runs_are_repeated(void **state)
         open_processes(&r, "fifo", 3);
         r.stage.breaks_at = 3;
         r.stage.fail_runs = 2;
-        CHECK_OK(run(&r, (struct tuner_setup){.workers = 2, .limits = {.trials = 4}, .retries = retries}),
+        r.study.retries = retries;
+        CHECK_OK(run(&r,
+                     (struct tuner_setup){
+                         .workers = 2,
+                         .limits = {.trials = 4},
+                     }),
                  r.err);
         unsigned used = retries < 2 ? retries : 2;
         CHECK_INT(r.retries, 4 * used);
@@ -549,9 +557,8 @@ static void a_command_that_cannot_run_ends_the_run(void **state)
     r.stage.breaks_at = 1;
     r.stage.fail_runs = 100;
     r.stage.hopeless = true;
-    CHECK_INT(
-        run(&r, (struct tuner_setup){.workers = 1, .limits = {.trials = 50}, .retries = 3, .settle = true}),
-        WN_EINVAL);
+    CHECK_INT(run(&r, (struct tuner_setup){.workers = 1, .limits = {.trials = 50}, .settle = true}),
+              WN_EINVAL);
     CHECK_TEXT(r.err.text, "so it is");
     CHECK_INT(r.study.history.n_trials, 1);
     CHECK_INT(count(&r, WN_FAILED), 1);
@@ -622,9 +629,12 @@ static void interrupted_runs_are_not_repeated(void **state)
     open_processes(&r, "fifo", 9);
     r.stage.interrupt_at = 5;
     r.stage.breaks_at = 8;
+    r.study.retries = 5;
     r.stage.fail_runs = 100;
-    CHECK_OK(run(&r, (struct tuner_setup){.workers = 3, .settle = true, .retries = 5}), r.err);
-    CHECK_INT(r.retries, 0);
+    CHECK_OK(run(&r, (struct tuner_setup){.workers = 3, .settle = true}), r.err);
+    for (uint32_t i = 0; i < 3; i++)
+        CHECK_INT(r.stage.told[i].starts, 1);
+    CHECK_INT(r.study.history.n_retries, 3); /* for whoever resumes */
     CHECK_INT(count(&r, WN_FAILED), 3);
     wni_study_release(&r.study);
 }
