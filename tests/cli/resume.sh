@@ -61,4 +61,79 @@ run trials file --state complete --format csv
 is 'each was run once' "$(sed 1d stdout | wc -l) $(sed 1d stdout | cut -d, -f7 | sort -u)" '30 1'
 run replay file
 is 'and is what the log says' "$code" 0
+
+# ---- runners that are interrupted or killed ----
+
+cat >slow.sh <<'SH'
+#!/bin/sh
+# slow.sh X: three epochs from its checkpoint on; says which processes there are
+echo $$ >>pids
+n=$(cat "$WINNOW_CHECKPOINT_DIR/n" 2>/dev/null || echo 0)
+while [ "$n" -lt 3 ]; do
+    n=$((n + 1))
+    echo $n >"$WINNOW_CHECKPOINT_DIR/n"
+    echo "epoch=$n loss=$1"
+    sleep 0.4
+done
+SH
+chmod +x slow.sh
+
+# broken NAME SIGNALS: runs a study, sends the signals once there are reports; $code is its exit code
+broken()
+{
+    rm -f pids
+    "$winnow" run --name "$1" --minimize loss --param x=0..1 --resource epoch=1..3 --trials 4 --workers 2 --retries 1 --grace 0.2s --folder "$1-runs" \
+        --quiet -- ./slow.sh '{x}' >stdout 2>stderr &
+    pid=$!
+    for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+        sleep 0.1
+        [ "$(cat "$1"-runs/*/stdout 2>/dev/null | wc -l)" -ge 3 ] && break
+    done
+    sleep 0.15
+    for signal in $2; do
+        kill -s "$signal" $pid
+        sleep 0.1
+    done
+    code=0
+    wait $pid || code=$?
+}
+
+# alive: how many of the trials' processes there still are
+alive()
+{
+    for pid in $(cat pids); do
+        case $(cut -d' ' -f3 "/proc/$pid/stat" 2>/dev/null) in Z | '') ;; *) echo $pid ;; esac
+    done | wc -l
+}
+
+# goes_on NAME STATES: it ends as it should, with no trial missing or twice and no report lost
+goes_on()
+{
+    run export "$1" --reports --format csv
+    before=$(sed 1d stdout | wc -l)
+    run resume "$1" --quiet
+    is "$1: it can be resumed" "$code" 0
+    says "$1: to its end" stdout "^4 trials \\($2\\)"
+    run trials "$1" --format csv
+    is "$1: each number once" "$(sed 1d stdout | cut -d, -f1 | tr '\n' ' ')" '0 1 2 3 '
+    run export "$1" --reports --format csv
+    truth "$1: nothing was lost" [ "$(sed 1d stdout | wc -l)" -ge "$before" ]
+    is "$1: no process is left" "$(alive)" 0
+}
+
+broken once INT
+is 'Ctrl-C: exit code 130' "$code" 130
+goes_on once 'COMPLETE 4'
+broken twice 'INT INT'
+is 'twice: exit code 130' "$code" 130
+is 'its trials are gone' "$(alive)" 0
+goes_on twice 'COMPLETE 2, CANCELLED 2'
+broken killed KILL
+is 'kill -9: exit code 137' "$code" 137
+sleep 0.6
+is 'the guard ends its trials' "$(alive)" 0
+run trials killed --state running --format csv
+is 'which the log takes for running' "$(sed 1d stdout | wc -l)" 2
+goes_on killed 'COMPLETE 4'
+truth 'killed: lost at once, run again, with their checkpoints' sh -c '[ "$(cat killed-runs/*/stdout | wc -l)" = 12 ]'
 finish
