@@ -6,6 +6,9 @@
 #include "tuner/rows.h"
 #include "tuner/study.h"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 static char folder[CHECK_PATH_MAX], url[CHECK_PATH_MAX + 64];
 static struct space space;
 static struct err err;
@@ -323,6 +326,30 @@ static void schedulers_do_not_notice(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
+/* A runner that was killed: its lease is over as soon as somebody looks. */
+static void leases_end_with_their_holder(void **state)
+{
+    (void)state;
+    struct study s;
+    pid_t child = fork();
+    if (child == 0) {
+        open_as(&s, "fifo", "", 1);
+        s.holds = true;
+        ask(&s);
+        _exit(0);
+    }
+    waitpid(child, NULL, 0);
+    open_as(&s, "fifo", "", 1);
+    s.holds = true;
+    CHECK_INT(s.history.by_state[WN_RUNNING], 1);
+    CHECK_OK(wni_study_sync(&s, the_time, &err), err);
+    CHECK_INT(s.history.by_state[WN_LOST], 1);
+    CHECK_INT(ask(&s).trial, 0);
+    CHECK_OK(wni_study_sync(&s, the_time, &err), err);
+    CHECK_INT(s.history.by_state[WN_RUNNING], 1); /* our own stays */
+    wni_study_release(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -330,7 +357,8 @@ int main(void)
         TEST(ended_trials_have_no_lease),    TEST(a_reboot_ends_all_leases),
         TEST(a_late_result_is_accepted),     TEST(lost_and_failed_trials_are_tried_again),
         TEST(not_everything_is_tried_again), TEST(a_late_end_makes_a_retry_needless),
-        TEST(workers_wait_for_retries),      TEST(schedulers_do_not_notice),
+        TEST(leases_end_with_their_holder),  TEST(workers_wait_for_retries),
+        TEST(schedulers_do_not_notice),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
