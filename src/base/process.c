@@ -5,22 +5,23 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-/* The world our process numbers are from: the inode of the namespace. */
-static bool own_world(unsigned long *out)
+enum { PART_MAX = 32 };
+
+/* The world our process numbers are from, as "pid:[4026531836]". */
+static bool own_world(char out[PART_MAX])
 {
-    char text[64];
-    ssize_t n = readlink("/proc/self/ns/pid", text, sizeof text - 1);
-    if (n <= 0) return false;
-    text[n] = '\0';
-    return sscanf(text, "pid:[%lu]", out) == 1;
+    ssize_t n = readlink("/proc/self/ns/pid", out, PART_MAX - 1);
+    out[n > 0 ? n : 0] = '\0';
+    return n > 0;
 }
 
-/* When the process was started, in ticks since the machine was, and in which state it is: the name before
- * them is in parentheses and may hold anything. */
-static bool read_start(long pid, unsigned long long *start, char *state)
+/* When the process was started, in ticks since the machine was: field 22.  The name before the third is in
+ * parentheses and may hold anything.  A process that only waits to be reaped has none. */
+static bool read_start(long pid, char out[PART_MAX])
 {
     char path[64], text[1024];
     snprintf(path, sizeof path, "/proc/%ld/stat", pid);
@@ -28,33 +29,35 @@ static bool read_start(long pid, unsigned long long *start, char *state)
     if (file < 0) return false;
     ssize_t n = read(file, text, sizeof text - 1);
     close(file);
-    if (n <= 0) return false;
-    text[n] = '\0';
+    text[n > 0 ? n : 0] = '\0';
     const char *at = strrchr(text, ')');
-    return at &&
-           sscanf(at, ") %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu",
-                  state, start) == 2;
+    if (!at) return false;
+    bool dead = !strncmp(at, ") Z", 3) || !strncmp(at, ") X", 3);
+    for (int field = 2; at && field < 22; field++)
+        at = strchr(at + 1, ' ');
+    if (!at) return false;
+    snprintf(out, PART_MAX, "%.*s", (int)strcspn(at + 1, " "), dead ? "" : at + 1);
+    return true;
 }
 
 void wni_process_self(char out[WNI_PROCESS_MAX])
 {
-    unsigned long world;
-    unsigned long long start;
-    char state;
+    char world[PART_MAX], start[PART_MAX];
     out[0] = '\0';
-    if (!own_world(&world) || !read_start((long)getpid(), &start, &state)) return;
-    snprintf(out, WNI_PROCESS_MAX, "process %ld of %lu since %llu", (long)getpid(), world, start);
+    if (own_world(world) && read_start((long)getpid(), start))
+        snprintf(out, WNI_PROCESS_MAX, "%s %s %ld", world, start, (long)getpid());
 }
 
 bool wni_process_is_gone(const char *name)
 {
-    unsigned long world, own;
-    unsigned long long since, start;
-    long pid;
-    char state;
-    if (sscanf(name, "process %ld of %lu since %llu", &pid, &world, &since) != 3) return false;
-    if (pid <= 0 || !own_world(&own) || own != world) return false;
+    char world[PART_MAX], start[PART_MAX], now[WNI_PROCESS_MAX];
+    const char *last = strrchr(name, ' ');
+    long pid = last ? strtol(last, NULL, 10) : 0;
+    if (pid <= 0 || !own_world(world)) return false;
+    size_t n = strlen(world);
+    if (strncmp(name, world, n) != 0 || name[n] != ' ') return false;
     if (kill((pid_t)pid, 0) != 0) return errno == ESRCH;
-    if (!read_start(pid, &start, &state)) return false;
-    return start != since || state == 'Z' || state == 'X';
+    if (!read_start(pid, start)) return false;
+    snprintf(now, sizeof now, "%s %s %ld", world, start, pid);
+    return strcmp(now, name) != 0;
 }
