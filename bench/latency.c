@@ -162,7 +162,7 @@ struct timed {
 };
 
 /* Runs it until there is enough to take a median of: at least three times, at most a second or REPEATS_MAX.
- */
+ * The time is this thread's: OpenBLAS starts others with the program, which idle busily for a moment. */
 static wn_status median_seconds(const struct timed *t, double *seconds, struct err *err)
 {
     double times[REPEATS_MAX], total = 0;
@@ -170,9 +170,9 @@ static wn_status median_seconds(const struct timed *t, double *seconds, struct e
     wn_status st = t->once(t->context, 0, err); /* warms caches and arenas up */
     while (!st && n < REPEATS_MAX && (n < 3 || total < ENOUGH_SECONDS)) {
         if (t->between) st = t->between(t->context, err);
-        double began = wni_clock_cpu_seconds();
+        double began = wni_clock_thread_seconds();
         if (!st) st = t->once(t->context, (uint32_t)n + 1, err);
-        times[n] = wni_clock_cpu_seconds() - began;
+        times[n] = wni_clock_thread_seconds() - began;
         total += times[n++];
     }
     if (!st) *seconds = wni_select(times, n, n / 2);

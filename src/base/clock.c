@@ -18,6 +18,11 @@ double wni_clock_seconds(void)
     return read_clock(CLOCK_MONOTONIC);
 }
 
+double wni_clock_thread_seconds(void)
+{
+    return read_clock(CLOCK_THREAD_CPUTIME_ID);
+}
+
 double wni_clock_cpu_seconds(void)
 {
     return read_clock(CLOCK_PROCESS_CPUTIME_ID);
