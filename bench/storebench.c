@@ -2,6 +2,7 @@
 #include "bench/storebench.h"
 
 #include "base/clock.h"
+#include "bench/scratch.h"
 #include "tuner/study.h"
 
 #include <stdio.h>
@@ -94,15 +95,12 @@ static wn_status run_at(struct storebench *b, const char *url, struct err *err)
 
 wn_status wni_storebench_run(struct storebench *b, const char *url, struct err *err)
 {
-    char folder[256], path[320], address[360];
-    const char *parent = getenv("TMPDIR");
+    char folder[SCRATCH_MAX], address[SCRATCH_MAX + 32];
     if (url) return run_at(b, url, err);
-    snprintf(folder, sizeof folder, "%s/winnow-bench-XXXXXX", parent && *parent ? parent : "/tmp");
-    if (!mkdtemp(folder)) return wni_fail(err, WN_EIO, "cannot make a folder like %s", folder);
-    snprintf(path, sizeof path, "%s/store.db", folder);
-    snprintf(address, sizeof address, "sqlite:///%s", path);
-    wn_status st = run_at(b, address, err);
-    remove(path); /* SQLite has removed the files beside it */
-    rmdir(folder);
+    wn_status st = wni_scratch_make(folder, err);
+    if (st) return st;
+    snprintf(address, sizeof address, "sqlite:///%s/store.db", folder);
+    st = run_at(b, address, err);
+    wni_scratch_remove(folder);
     return st;
 }

@@ -174,15 +174,6 @@ static int run_experiment(const struct args *args, const struct experiment *e, c
     return tally.interrupted ? EXIT_INTERRUPTED : tally.failed ? EXIT_FAILED : EXIT_DONE;
 }
 
-static int tell_problems(const struct problems *problems)
-{
-    struct buf lines = {0};
-    wni_problems_write(problems, &lines);
-    fprintf(stderr, "%s%zu mistake%s\n", wni_buf_text(&lines), problems->n, problems->n == 1 ? "" : "s");
-    wni_buf_release(&lines);
-    return EXIT_USAGE;
-}
-
 static int read_and_run(const struct args *args, const struct document *doc)
 {
     struct experiment e;
@@ -194,7 +185,7 @@ static int read_and_run(const struct args *args, const struct document *doc)
     wni_experiment_init(&e);
     if (!st) st = wni_spec_read(&e, doc, &tasks, &problems);
     if (st == WN_EINVAL)
-        code = tell_problems(&problems);
+        code = wni_complain_problems(&problems);
     else if (st)
         code = wni_complain(&err, st);
     else

@@ -1,13 +1,12 @@
 /* bench_runner.c -- winnow bench runner: what the runner itself costs, with trials that do nothing but wait.
  */
-#define _GNU_SOURCE
 #include "cli/bench_runner.h"
 
 #include "backend/local.h"
 #include "base/clock.h"
+#include "bench/scratch.h"
 #include "tuner/tuner.h"
 
-#include <ftw.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,29 +79,21 @@ static wn_status run_trials(struct study *study, const struct space *space, cons
     return st ? st : print(study, &figures, workers, seconds, cpu, format);
 }
 
-static int remove_entry(const char *path, const struct stat *s, int kind, struct FTW *where)
-{
-    (void)s, (void)kind, (void)where;
-    return remove(path);
-}
-
 wn_status wni_bench_runner(const struct args *args, struct err *err)
 {
-    const char *tmp = getenv("TMPDIR");
-    char folder[512];
+    char folder[SCRATCH_MAX];
     uint64_t workers = 64, trials = 2000;
     struct space space;
     struct study study = {0};
-    snprintf(folder, sizeof folder, "%s/winnow-bench-XXXXXX", tmp && *tmp ? tmp : "/tmp");
     wn_status st = wni_arg_count(args, "workers", 1, 10000, &workers, err);
     if (!st && wni_flag(args, "trials")) st = wni_arg_count(args, "trials", 1, 10000000, &trials, err);
+    if (!st) st = wni_scratch_make(folder, err);
     if (st) return st;
-    if (!mkdtemp(folder)) return wni_fail(err, WN_EIO, "cannot make a folder like '%s'", folder);
     wni_space_init(&space);
     st = open_study(&study, &space, err);
     if (!st) st = run_trials(&study, &space, folder, (unsigned)workers, trials, wni_arg(args, "format"), err);
     wni_study_release(&study);
     wni_space_release(&space);
-    nftw(folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+    wni_scratch_remove(folder);
     return st;
 }

@@ -29,14 +29,6 @@ static void describe(const char *file, const struct studyfile *s)
     if (s->space.size) printf("  %llu configurations\n", (unsigned long long)s->space.size);
 }
 
-static void print_problems(const struct problems *problems)
-{
-    struct buf lines = {0};
-    wni_problems_write(problems, &lines);
-    fprintf(stderr, "%s%zu mistake%s\n", wni_buf_text(&lines), problems->n, problems->n == 1 ? "" : "s");
-    wni_buf_release(&lines);
-}
-
 static int check_file(const char *path)
 {
     struct document doc = {0};
@@ -49,7 +41,7 @@ static int check_file(const char *path)
         fprintf(stderr, "%s\n", err.text);
         code = st == WN_ENOMEM ? EXIT_FAILED : EXIT_USAGE;
     } else if ((st = wni_studyfile_read(&study, &doc, &problems)) == WN_EINVAL) {
-        print_problems(&problems);
+        wni_complain_problems(&problems);
         code = EXIT_USAGE;
     } else if (st) {
         code = wni_complain(&err, st);

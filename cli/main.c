@@ -1,6 +1,8 @@
 /* main.c -- picks the command, parses its arguments, runs it. */
 #include "cli/cli.h"
 
+#include "base/node.h"
+
 #include "base/registry.h"
 
 #include <errno.h>
@@ -44,6 +46,16 @@ int wni_complain(const struct err *err, wn_status status)
     fflush(stdout);
     fprintf(stderr, "winnow: %s\n", err->text[0] ? err->text : wn_status_text(status));
     return status == WN_EINVAL || status == WN_ENOTFOUND ? EXIT_USAGE : EXIT_FAILED;
+}
+
+int wni_complain_problems(const struct problems *problems)
+{
+    struct buf lines = {0};
+    wni_problems_write(problems, &lines);
+    fflush(stdout);
+    fprintf(stderr, "%s%zu mistake%s\n", wni_buf_text(&lines), problems->n, problems->n == 1 ? "" : "s");
+    wni_buf_release(&lines);
+    return EXIT_USAGE;
 }
 
 int wni_finish_output(int code)

@@ -262,14 +262,6 @@ static wn_status build_study(struct builder *b, struct node *root, const struct 
 
 /* ---- together ---- */
 
-static void print_problems(const struct problems *problems)
-{
-    struct buf lines = {0};
-    wni_problems_write(problems, &lines);
-    fputs(wni_buf_text(&lines), stderr);
-    wni_buf_release(&lines);
-}
-
 static wn_status make_document(const struct args *args, struct document *doc, struct err *err)
 {
     bool from_flags = wni_arg(args, "minimize") || wni_arg(args, "maximize");
@@ -302,7 +294,7 @@ static int read_study(struct document *doc, wn_status st, struct err *err, struc
     int code = EXIT_DONE;
     if (!st) {
         st = wni_studyfile_read(study, doc, &problems);
-        if (st == WN_EINVAL) print_problems(&problems);
+        if (st == WN_EINVAL) wni_complain_problems(&problems);
         if (st == WN_EINVAL) code = EXIT_USAGE;
     }
     if (st && code == EXIT_DONE) {

@@ -21,14 +21,6 @@ wn_status wni_read_text_file(const char *path, struct buf *out, struct err *err)
     return st;
 }
 
-static void print_problems(const struct problems *problems)
-{
-    struct buf lines = {0};
-    wni_problems_write(problems, &lines);
-    fputs(wni_buf_text(&lines), stderr);
-    wni_buf_release(&lines);
-}
-
 int wni_load_studyfile(const char *path, struct studyfile *out)
 {
     struct document doc = {0};
@@ -38,7 +30,7 @@ int wni_load_studyfile(const char *path, struct studyfile *out)
     *out = (struct studyfile){0};
     wn_status st = wni_document_load(&doc, path, &err);
     if (!st && (st = wni_studyfile_read(out, &doc, &problems)) == WN_EINVAL) {
-        print_problems(&problems);
+        wni_complain_problems(&problems);
         code = EXIT_USAGE;
     } else if (st) {
         code = wni_complain(&err, st == WN_EIO ? WN_EINVAL : st);
