@@ -19,9 +19,29 @@ bool wni_cholesky(double *a, size_t n, size_t ld)
     return n == 0 || LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', (int)n, a, (int)ld) == 0;
 }
 
+/* By halves: products of triangles do nearly all of it.  OpenBLAS's own dtrtri goes column by column up to
+ * several hundred rows, at a third of the speed. */
+static void invert_triangle(double *l, size_t n, size_t ld)
+{
+    if (n <= 32) {
+        LAPACKE_dtrtri_work(LAPACK_COL_MAJOR, 'L', 'N', (int)n, l, (int)ld);
+        return;
+    }
+    size_t half = n / 2, rest = n - half;
+    double *below = l + half, *corner = l + half * ld + half;
+    invert_triangle(l, half, ld);
+    invert_triangle(corner, rest, ld);
+    cblas_dtrmm(CblasColMajor, CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, (int)rest, (int)half, -1,
+                corner, (int)ld, below, (int)ld);
+    cblas_dtrmm(CblasColMajor, CblasRight, CblasLower, CblasNoTrans, CblasNonUnit, (int)rest, (int)half, 1, l,
+                (int)ld, below, (int)ld);
+}
+
 void wni_cholesky_inverse(double *l, size_t n, size_t ld)
 {
-    if (n) LAPACKE_dpotri_work(LAPACK_COL_MAJOR, 'L', (int)n, l, (int)ld);
+    if (n == 0) return;
+    invert_triangle(l, n, ld);
+    LAPACKE_dlauum_work(LAPACK_COL_MAJOR, 'L', (int)n, l, (int)ld);
 }
 
 double wni_cholesky_half_logdet(const double *l, size_t n, size_t ld)

@@ -9,7 +9,7 @@
 
 static const struct gp_kind gp_kind = {.levels = false};
 
-static const struct opt_def gp_opts[] = {GP_OPTIONS(3, GP_STANDARD), OPT_END};
+static const struct opt_def gp_opts[] = {GP_OPTIONS(3, GP_STANDARD, 1000), OPT_END};
 
 static wn_status init(void *self, const struct search_env *env, struct err *err)
 {

@@ -45,7 +45,7 @@ wn_status wni_gp_search_init(struct gp_search *s, const struct gp_kind *kind, co
     s->env = env;
     s->kind = kind;
     set_levels(s);
-    size_t room = (size_t)s->max_fit + (size_t)s->refit_every;
+    size_t room = (size_t)s->max_fit + GP_BLOCK;
     s->entries = wni_new(struct gp_entry, room);
     s->moved = wni_new(struct gp_entry, room);
     s->order = wni_new(uint32_t, 3 * room);
@@ -159,8 +159,8 @@ static bool still_good(const struct gp_search *s, const struct gp_model *m, cons
 static wn_status begin_model(struct gp_search *s, struct gp_model *m, const struct gp_rows *r,
                              const double *theta)
 {
-    size_t width = s->env->space->unit_width, later = r->n - r->n_base, every = (size_t)s->refit_every;
-    size_t cap = r->n_base + (later > every ? later : every) + PENDING_MAX;
+    size_t width = s->env->space->unit_width, later = r->n - r->n_base;
+    size_t cap = r->n_base + (later > GP_BLOCK ? later : GP_BLOCK) + PENDING_MAX;
     struct gp_data shape = {.width = width, .resource = s->resource, .n_levels = curve_levels(s)};
     m->version = 0;
     wni_arena_reset(&m->arena);

@@ -6,11 +6,12 @@
  * processes, and in which processes are asked: struct gp_kind.
  *
  * Being a function of the log: hyperparameters are fitted at every suggestion until `refit_from` rows have
- * arrived, to the rows at hand; from then on to the rows and values there were when the last multiple of
- * `refit_every` was passed.  observe() notes them when it happens, so replay notes the same.  Which rows are
- * kept when there are too many is decided there as well.  Factors are kept between suggestions, and are the
- * same to the bit when made anew: rows known at the last fit are factored at once, later ones appended one by
- * one, in both cases. */
+ * arrived, to the rows at hand; from then on to the rows and values there were when `refit_every` more, and
+ * a share `refit_share` more, had arrived since the last time: the more is known, the less does a fit change.
+ * observe() notes them when it happens, so replay notes the same.  Which rows are kept when there are too
+ * many is decided there as well.  Factors are kept between suggestions, and are the same to the bit when made
+ * anew: rows known at the last multiple of GP_BLOCK are factored at once, later ones appended one by one, in
+ * both cases. */
 #ifndef WNI_SEARCH_GP_COMMON_H
 #define WNI_SEARCH_GP_COMMON_H
 
@@ -18,7 +19,7 @@
 #include "surrogate/ei.h"
 
 enum gp_normalize { GP_STANDARD, GP_QUANTILE };
-enum { GP_SETS_MAX = LEVELS_MAX + 1 };
+enum { GP_SETS_MAX = LEVELS_MAX + 1, GP_BLOCK = 25 };
 
 /* A value a trial has shown, at a level (0 where there are none). */
 struct gp_entry {
@@ -28,7 +29,7 @@ struct gp_entry {
 
 /* Rows of one process. */
 struct gp_rows {
-    size_t n, n_base; /* of which the first n_base were there at the last fit */
+    size_t n, n_base; /* of which the first n_base are factored at once */
     uint32_t *trial;
     uint8_t *level;
     double *value, *y; /* as reported, and normalised */
@@ -63,14 +64,14 @@ struct gp_search {
     /* options */
     int initial, candidates, fantasies, refit_from, refit_every, max_fit, fit_rows, evaluations, normalize,
         start;
-    double margin, random;
+    double margin, random, refit_share;
     /* the fold over the log */
-    struct gp_entry *entries; /* by arrival; room for max_fit + refit_every */
-    size_t n_entries, n_base; /* base: known at the last fit on schedule */
+    struct gp_entry *entries; /* by arrival; room for max_fit + GP_BLOCK */
+    size_t n_entries, n_base; /* base: factored at once */
     uint64_t count;           /* arrivals in all */
     struct gp_entry *noted;   /* what the last fit on schedule is made of; room for fit_rows */
     size_t n_noted;
-    uint64_t noted_at;      /* `count` then */
+    uint64_t noted_at;      /* `count` then; 0: not yet */
     uint32_t *order;        /* scratch for observe(), 3 x room of entries */
     struct gp_entry *moved; /* the same */
     /* levels */
@@ -92,7 +93,7 @@ struct gp_search {
 
 extern const char *const wni_gp_normalize_names[];
 
-#define GP_OPTIONS(first, targets)                                                                           \
+#define GP_OPTIONS(first, targets, most)                                                                     \
     OPT_INT(struct gp_search, initial, first, 1, 1000000,                                                    \
             "observed values before the first model; random until then"),                                    \
         OPT_INT(struct gp_search, candidates, 250, 1, 1000000,                                               \
@@ -106,11 +107,12 @@ extern const char *const wni_gp_normalize_names[];
         OPT_INT(struct gp_search, refit_from, 200, 1, 1000000,                                               \
                 "hyperparameters are fitted at every suggestion up to so many values"),                      \
         OPT_INT(struct gp_search, refit_every, 25, 1, 1000, "and beyond after so many new ones"),            \
+        OPT_REAL(struct gp_search, refit_share, 0.1, 0, 10, "and this share of all at the last fit"),        \
         OPT_INT(struct gp_search, fit_rows, 256, 2, 2000,                                                    \
                 "values the hyperparameters are fitted to at most; beyond that a random subset"),            \
         OPT_INT(struct gp_search, evaluations, 60, 2, 10000,                                                 \
                 "evaluations of the likelihood in a fit, at most, for each of two starts"),                  \
-        OPT_INT(struct gp_search, max_fit, 1000, 8, 3000,                                                    \
+        OPT_INT(struct gp_search, max_fit, most, 8, 3000,                                                    \
                 "values the model is conditioned on at most; beyond that the best half and a random rest")
 
 wn_status wni_gp_search_init(struct gp_search *s, const struct gp_kind *kind, const struct search_env *env,

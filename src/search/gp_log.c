@@ -137,18 +137,24 @@ static void note_fit(struct gp_search *s, const struct history *h)
     s->noted_at = s->count;
 }
 
+static bool fit_is_due(const struct gp_search *s)
+{
+    uint64_t new = s->count - s->noted_at;
+    if (s->noted_at == 0) return s->count >= (uint64_t)s->refit_from;
+    return new >= (uint64_t)s->refit_every && (double)new >= s->refit_share *(double)s->noted_at;
+}
+
 void wni_gp_search_observe(void *self, const struct history *h, const struct event *e)
 {
     struct gp_search *s = self;
     struct gp_entry entry;
     if (!arrived(s, h, e, &entry)) return;
-    size_t from = (size_t)s->refit_from, every = (size_t)s->refit_every;
-    bool scheduled = ++s->count >= from && (s->count - from) % every == 0;
+    s->count++;
     s->entries[s->n_entries++] = entry;
-    bool full = s->n_entries == (size_t)s->max_fit + every;
+    bool full = s->n_entries == (size_t)s->max_fit + GP_BLOCK;
     if (full) make_room(s, h);
-    if (scheduled) note_fit(s, h);
-    if (full || scheduled) s->n_base = s->n_entries;
+    if (fit_is_due(s)) note_fit(s, h);
+    if (full || s->count % GP_BLOCK == 0) s->n_base = s->n_entries;
 }
 
 /* ---- rows ---- */

@@ -151,7 +151,7 @@ static wn_status choose(struct gp_search *s, struct gp_member *members, size_t *
 
 static const struct gp_kind ht_kind = {.levels = true, .divided = true, .prepare = prepare, .choose = choose};
 
-static const struct opt_def ht_opts[] = {GP_OPTIONS(6, GP_STANDARD), OPT_END};
+static const struct opt_def ht_opts[] = {GP_OPTIONS(6, GP_STANDARD, 500), OPT_END};
 
 static wn_status init(void *self, const struct search_env *env, struct err *err)
 {

@@ -29,7 +29,7 @@ static wn_status choose(struct gp_search *s, struct gp_member *members, size_t *
 
 static const struct gp_kind mob_kind = {.levels = true, .choose = choose};
 
-static const struct opt_def mob_opts[] = {GP_OPTIONS(6, GP_STANDARD), OPT_END};
+static const struct opt_def mob_opts[] = {GP_OPTIONS(6, GP_STANDARD, 500), OPT_END};
 
 static wn_status init(void *self, const struct search_env *env, struct err *err)
 {

@@ -3,7 +3,8 @@
  * Derivatives are rounded to fixed point, so sums of them are exact: no order of summation changes a bit, and
  * a node's histogram is its parent's minus its sibling's.  Only the smaller of two siblings is summed up, all
  * columns in one sweep over its rows.  A bin is one 128-bit vector: g in one half, h and the number of rows
- * in the other.
+ * in the other.  A node of few rows leaves most bins empty; it has no histogram but one column's bins at a
+ * time, and a set of those it filled.
  *
  * A node's rows are a contiguous range of one index array, split in place as the tree grows. */
 #include "surrogate/newton.h"
@@ -20,7 +21,9 @@ static const double LEAST_LOGISTIC_GAIN = 1e-6, ROUNDING = 1e-12;
 
 /* [0]: g.  [1]: h above COUNT_BITS, the number of rows below, which with BINS_ROWS_MAX rows never carries. */
 typedef int64_t sums __attribute__((vector_size(16)));
-enum { COUNT_BITS = 16, G_BITS = 62, H_BITS = 46 }; /* bits that all rows together may take */
+/* Bits that all rows together may take: few enough for reading() to turn them into doubles. */
+enum { COUNT_BITS = 16, G_BITS = 50, H_BITS = 46 };
+typedef double pair __attribute__((vector_size(16)));
 
 struct node_sums { /* read back */
     double g, h;
@@ -36,11 +39,13 @@ struct fit {
     struct forest *forest;
     double *margin;               /* of each row */
     double g_unit, h_unit;        /* what 1 of fixed point stands for: powers of two */
+    int64_t least_h;              /* of a child, in the form of sums[1] with no rows */
     sums *derivatives;            /* of each row */
     uint8_t *codes;               /* of each row, all columns together */
     uint32_t *first;              /* of each column, its first bin in a histogram; and behind the last */
     sums *histograms;             /* a tree's depth of them */
     struct column_search *search; /* scratch */
+    sums *few;                    /* one column's bins of a node of few rows; all empty in between */
     uint16_t *rows;               /* grouped by node */
     uint16_t *right;              /* scratch of a partition */
     size_t n_rows;                /* in this tree's sample */
@@ -53,21 +58,37 @@ struct node {
     size_t at; /* in heap order, from 0 */
     int depth;
     size_t begin, end; /* in `rows` */
-    sums *histogram;   /* NULL: not worth splitting */
+    bool splits;       /* may be worth splitting */
+    sums *histogram;   /* NULL: it has few rows, or does not split */
 };
 
 struct best_split {
     double sum; /* of the scores of both sides; only more than this is better */
     size_t feature;
-    uint8_t cut, above; /* best cut, and the next occupied code; above 0: none found */
+    uint8_t cut;
+    bool found;
 };
 
 /* ---- sums ---- */
 
+/* g and h.  Both integers become doubles at once: added to the bits of 1.5 * 2^52 they are its last digits.
+ * Exact below 2^51; x86 before AVX-512 has no such instruction for 64 bits. */
+static pair reading(const struct fit *f, sums s)
+{
+    const pair magic = {0x1.8p52, 0x1.8p52}, units = {f->g_unit, f->h_unit};
+    sums numbers = {s[0], s[1] >> COUNT_BITS};
+    return ((pair)(numbers + (sums)magic) - magic) * units;
+}
+
+static uint32_t count_of(sums s)
+{
+    return (uint32_t)(s[1] & ((1 << COUNT_BITS) - 1));
+}
+
 static struct node_sums read_sums(const struct fit *f, sums s)
 {
-    return (struct node_sums){(double)s[0] * f->g_unit, (double)(s[1] >> COUNT_BITS) * f->h_unit,
-                              (uint32_t)(s[1] & ((1 << COUNT_BITS) - 1))};
+    pair read = reading(f, s);
+    return (struct node_sums){read[0], read[1], count_of(s)};
 }
 
 static sums total_of(const struct fit *f, const struct node *node)
@@ -96,48 +117,107 @@ static size_t n_bins(const struct fit *f)
     return f->first[f->bins->columns];
 }
 
-static void fill_histogram(const struct fit *f, const struct node *node, sums *histogram)
+/* Whether going over a node's rows costs less than going over all bins; by measurement. */
+static bool has_few_rows(const struct fit *f, const struct node *node)
+{
+    return (node->end - node->begin) * 4 * f->bins->columns <= n_bins(f);
+}
+
+static void add_rows(const struct fit *f, const struct node *node, sums *histogram)
 {
     size_t columns = f->bins->columns;
-    memset(histogram, 0, n_bins(f) * sizeof *histogram);
     for (size_t i = node->begin; i < node->end; i++) {
-        size_t row = f->rows[i];
-        const uint8_t *codes = f->codes + row * columns;
-        sums one = f->derivatives[row];
+        const uint8_t *codes = f->codes + f->rows[i] * columns;
+        sums one = f->derivatives[f->rows[i]];
         for (size_t j = 0; j < columns; j++)
             histogram[f->first[j] + codes[j]] += one;
     }
 }
 
+static void take_out_rows(const struct fit *f, const struct node *node, sums *histogram)
+{
+    size_t columns = f->bins->columns;
+    for (size_t i = node->begin; i < node->end; i++) {
+        const uint8_t *codes = f->codes + f->rows[i] * columns;
+        sums one = f->derivatives[f->rows[i]];
+        for (size_t j = 0; j < columns; j++)
+            histogram[f->first[j] + codes[j]] -= one;
+    }
+}
+
+static void fill_histogram(const struct fit *f, const struct node *node, sums *histogram)
+{
+    memset(histogram, 0, n_bins(f) * sizeof *histogram);
+    add_rows(f, node, histogram);
+}
+
 /* ---- splitting a node ---- */
 
 struct column_search {
-    size_t n;               /* occupied bins but the last: places to cut behind */
-    double g[BINS_MAX];     /* of all rows up to there; NAN: a side would be too small */
+    size_t n;               /* places to cut behind that leave enough on both sides */
+    double g[BINS_MAX];     /* of all rows up to there */
     double h[BINS_MAX];     /* lambda included */
     double score[BINS_MAX]; /* of both sides */
     uint8_t code[BINS_MAX];
 };
 
-/* Running sums over the occupied bins.  Every bin writes, an empty one is overwritten by the next. */
+/* Running sums over the occupied bins.  A side grows with every bin, so places with enough on both sides lie
+ * between a first and a last one.  Every bin there writes, an empty one is overwritten by the next. */
 static void cut_behind(const struct fit *f, const sums *bins, size_t n_codes, sums total,
                        struct column_search *c)
 {
-    const struct newton_options *o = f->options;
-    double least_h = o->min_child_weight * (1 - ROUNDING);
-    uint32_t least_n = (uint32_t)o->boost.min_leaf;
+    int64_t least_h = f->least_h;
+    uint32_t least_n = (uint32_t)f->options->boost.min_leaf;
+    double lambda = f->options->lambda;
     sums left = {0};
-    size_t n = 0;
-    for (size_t code = 0; code < n_codes; code++) {
+    size_t n = 0, code = 0;
+    for (; code < n_codes; code++) {
         left += bins[code];
-        struct node_sums l = read_sums(f, left), r = read_sums(f, total - left);
-        bool allowed = (l.h >= least_h) & (r.h >= least_h) & (l.n >= least_n) & (r.n >= least_n);
-        c->g[n] = allowed ? l.g : NAN;
-        c->h[n] = l.h + o->lambda;
+        if (left[1] >= least_h && count_of(left) >= least_n) break;
+    }
+    for (; code < n_codes; code++) {
+        sums right = total - left;
+        if (right[1] < least_h || count_of(right) < least_n) break;
+        pair read = reading(f, left);
+        c->g[n] = read[0];
+        c->h[n] = read[1] + lambda;
         c->code[n] = (uint8_t)code;
         n += bins[code][1] != 0;
+        if (code + 1 < n_codes) left += bins[code + 1];
     }
-    c->n = n ? n - 1 : 0;
+    c->n = n;
+}
+
+/* The same for a node of few rows. */
+static void cut_behind_few(const struct fit *f, const struct node *node, size_t feature, sums total,
+                           struct column_search *c)
+{
+    const uint8_t *codes = f->bins->column[feature].codes;
+    int64_t least_h = f->least_h;
+    uint32_t least_n = (uint32_t)f->options->boost.min_leaf;
+    double lambda = f->options->lambda;
+    uint64_t filled[(BINS_MAX + 63) / 64] = {0};
+    sums left = {0};
+    size_t n = 0;
+    for (size_t i = node->begin; i < node->end; i++) {
+        uint8_t code = codes[f->rows[i]];
+        f->few[code] += f->derivatives[f->rows[i]];
+        filled[code / 64] |= (uint64_t)1 << code % 64;
+    }
+    for (size_t word = 0; word < sizeof filled / sizeof *filled; word++)
+        for (uint64_t rest = filled[word]; rest; rest &= rest - 1) {
+            size_t code = word * 64 + (size_t)__builtin_ctzll(rest);
+            left += f->few[code];
+            f->few[code] = (sums){0};
+            sums right = total - left;
+            pair read = reading(f, left);
+            c->g[n] = read[0];
+            c->h[n] = read[1] + lambda;
+            c->code[n] = (uint8_t)code;
+            n += (left[1] >= least_h) & (right[1] >= least_h) & (count_of(left) >= least_n) &
+                 (count_of(right) >= least_n);
+        }
+    c->n = n;
 }
 
 /* GL^2/(HL+lambda) + GR^2/(HR+lambda) with one division; a loop without branches, for vector units. */
@@ -149,20 +229,20 @@ static void score_cuts(struct column_search *c, double g, double h_and_two_lambd
     }
 }
 
-static void search_column(const struct fit *f, size_t feature, const sums *histogram, sums total,
+static void search_column(const struct fit *f, const struct node *node, size_t feature, sums total,
                           struct best_split *best)
 {
     struct column_search *c = f->search;
     struct node_sums all = read_sums(f, total);
-    size_t n_codes = f->first[feature + 1] - f->first[feature];
-    cut_behind(f, histogram + f->first[feature], n_codes, total, c);
+    size_t first = f->first[feature], n_codes = f->first[feature + 1] - first;
+    if (node->histogram)
+        cut_behind(f, node->histogram + first, n_codes, total, c);
+    else
+        cut_behind_few(f, node, feature, total, c);
     score_cuts(c, all.g, all.h + 2 * f->options->lambda);
     for (size_t i = 0; i < c->n; i++) {
-        if (!(c->score[i] > best->sum)) continue; /* NAN is not */
-        *best = (struct best_split){.sum = c->score[i] * (1 + ROUNDING),
-                                    .feature = feature,
-                                    .cut = c->code[i],
-                                    .above = c->code[i + 1]};
+        if (!(c->score[i] > best->sum)) continue;
+        *best = (struct best_split){c->score[i] * (1 + ROUNDING), feature, c->code[i], true};
     }
 }
 
@@ -174,8 +254,20 @@ static struct best_split find_split(const struct fit *f, const struct node *node
     double parent = all.g * all.g / (all.h + f->options->lambda);
     struct best_split best = {.sum = parent * (1 + ROUNDING) + least};
     for (size_t j = 0; j < f->bins->columns; j++)
-        if (!f->in_use || f->in_use[j]) search_column(f, j, node->histogram, total, &best);
+        if (!f->in_use || f->in_use[j]) search_column(f, node, j, total, &best);
     return best;
+}
+
+/* The cut halfway between the values on either side of the split. */
+static uint8_t middle_cut(const struct fit *f, const struct node *node, const struct best_split *best)
+{
+    const struct bin_column *column = &f->bins->column[best->feature];
+    uint8_t above = UINT8_MAX;
+    for (size_t i = node->begin; i < node->end; i++) {
+        uint8_t code = column->codes[f->rows[i]];
+        above = code > best->cut && code < above ? code : above;
+    }
+    return wni_bins_middle_cut(column, best->cut, above);
 }
 
 /* Stable, so that rows stay in increasing order. */
@@ -197,15 +289,22 @@ static size_t partition(struct fit *f, const struct node *node, const uint8_t *c
 /* The smaller child is summed up into a histogram of its own, the larger takes over its parent's. */
 static void hand_down(const struct fit *f, sums *parent, struct node *small, struct node *large)
 {
-    bool small_wants = wants_splitting(f, small), large_wants = wants_splitting(f, large);
-    if (!small_wants && !large_wants) return;
-    sums *own = f->histograms + (size_t)small->depth * n_bins(f);
-    fill_histogram(f, small, own);
-    if (small_wants) small->histogram = own;
-    if (!large_wants) return;
-    for (size_t b = 0, n = n_bins(f); b < n; b++)
-        parent[b] -= own[b];
+    small->splits = wants_splitting(f, small);
+    large->splits = wants_splitting(f, large);
+    bool small_fills = small->splits && !has_few_rows(f, small);
+    bool large_takes = large->splits && !has_few_rows(f, large);
+    if (small_fills) {
+        small->histogram = f->histograms + (size_t)small->depth * n_bins(f);
+        fill_histogram(f, small, small->histogram);
+    }
+    if (!large_takes) return;
     large->histogram = parent;
+    if (!small_fills) {
+        take_out_rows(f, small, parent);
+        return;
+    }
+    for (size_t b = 0, n = n_bins(f); b < n; b++)
+        parent[b] -= small->histogram[b];
 }
 
 /* Moves the node's rows, too. */
@@ -227,21 +326,20 @@ static void grow(struct fit *f, int tree, const struct node *node)
         return;
     }
     struct best_split best = {0};
-    if (node->histogram) best = find_split(f, node);
+    if (node->splits) best = find_split(f, node);
     uint8_t cut = FOREST_NO_SPLIT;
     size_t middle = node->end, n_splits = ((size_t)1 << f->options->boost.depth) - 1;
-    if (best.above) {
-        const struct bin_column *c = &f->bins->column[best.feature];
-        cut = wni_bins_middle_cut(c, best.cut, best.above);
-        middle = partition(f, node, c->codes, cut);
+    if (best.found) {
+        cut = middle_cut(f, node, &best);
+        middle = partition(f, node, f->bins->column[best.feature].codes, cut);
     }
     f->forest->features[(size_t)tree * n_splits + node->at] = (uint16_t)best.feature;
     f->forest->cuts[(size_t)tree * n_splits + node->at] = cut;
-    struct node left = {2 * node->at + 1, node->depth + 1, node->begin, middle, NULL};
-    struct node right = {2 * node->at + 2, node->depth + 1, middle, node->end, NULL};
+    struct node left = {2 * node->at + 1, node->depth + 1, node->begin, middle, false, NULL};
+    struct node right = {2 * node->at + 2, node->depth + 1, middle, node->end, false, NULL};
     bool left_is_smaller = middle - node->begin < node->end - middle;
     struct node *small = left_is_smaller ? &left : &right, *large = left_is_smaller ? &right : &left;
-    if (best.above) hand_down(f, node->histogram, small, large);
+    if (best.found) hand_down(f, node->histogram, small, large);
     grow(f, tree, small); /* first: the larger one's descendants write where its histogram is */
     grow(f, tree, large);
 }
@@ -249,7 +347,8 @@ static void grow(struct fit *f, int tree, const struct node *node)
 static void grow_tree(struct fit *f, int tree)
 {
     struct node root = {.end = f->n_rows};
-    if (wants_splitting(f, &root)) {
+    root.splits = wants_splitting(f, &root);
+    if (root.splits && !has_few_rows(f, &root)) {
         root.histogram = f->histograms;
         fill_histogram(f, &root, root.histogram);
     }
@@ -266,6 +365,14 @@ static double unit_for(double most, size_t rows, int bits)
     return ldexp(1, exponent - bits > -1000 ? exponent - bits : -1000);
 }
 
+static void set_units(struct fit *f, double most_g, double most_h)
+{
+    double least = f->options->min_child_weight * (1 - ROUNDING);
+    f->g_unit = unit_for(most_g, f->bins->n, G_BITS);
+    f->h_unit = unit_for(most_h, f->bins->n, H_BITS);
+    f->least_h = (int64_t)fmin(ceil(least / f->h_unit), ldexp(1, H_BITS)) * (1 << COUNT_BITS);
+}
+
 /* h is at least 1 unit, so that no row is lost: an empty bin is one without h. */
 static void note(struct fit *f, size_t row, double g, double h)
 {
@@ -278,16 +385,14 @@ static void derive_squared(struct fit *f)
     double most = 0;
     for (size_t i = 0; i < f->bins->n; i++)
         most = fmax(most, fabs(f->margin[i] - f->y[i]));
-    f->g_unit = unit_for(most, f->bins->n, G_BITS);
-    f->h_unit = unit_for(1, f->bins->n, H_BITS);
+    set_units(f, most, 1);
     for (size_t i = 0; i < f->bins->n; i++)
         note(f, i, f->margin[i] - f->y[i], 1);
 }
 
 static void derive_logistic(struct fit *f)
 {
-    f->g_unit = unit_for(1, f->bins->n, G_BITS);
-    f->h_unit = unit_for(0.25, f->bins->n, H_BITS);
+    set_units(f, 1, 0.25);
     for (size_t i = 0; i < f->bins->n; i++) {
         double p = 1 / (1 + wni_exp(-f->margin[i]));
         note(f, i, p - f->y[i], p * (1 - p));
@@ -354,10 +459,11 @@ static wn_status allocate(struct fit *f, struct arena *scratch)
     f->sample = arena_new(scratch, uint32_t, n);
     f->drawn = arena_new(scratch, uint32_t, columns);
     f->search = arena_new(scratch, struct column_search, 1);
+    f->few = arena_new(scratch, sums, BINS_MAX);
     if (f->options->boost.column_share < 1 && !(f->in_use = arena_new(scratch, uint8_t, columns)))
         return WN_ENOMEM;
     if (!f->margin || !f->derivatives || !f->codes || !f->first || !f->rows || !f->right || !f->sample ||
-        !f->search || !f->drawn)
+        !f->search || !f->few || !f->drawn)
         return WN_ENOMEM;
     for (size_t j = 0; j < columns; j++)
         f->first[j + 1] = f->first[j] + f->bins->column[j].n_cuts + 1;
