@@ -291,7 +291,10 @@ const struct cli_command wni_cmd_show = {
              "correction moves each pair "
              "of quantiles, outermost first (gamma, in the unit of the metric): near 0 when the model knows "
              "what it does not "
-             "know, large when it was too sure of itself, below 0 when it was not sure enough.",
+             "know, large when it was too sure of itself, below 0 when it was not sure enough. For gp, mob "
+             "and ht: the values it "
+             "was conditioned on, the noise variance, how far each column of the unit cube reaches "
+             "(bandwidth), the scale of each process, and for ht the rungs' weights.",
     .options = options,
     .examples = "winnow show\n"
                 "winnow show mlp --store sqlite:///runs/all.db\n"

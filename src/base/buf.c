@@ -82,6 +82,16 @@ void wni_buf_json_double(struct buf *b, double x)
         wni_buf_puts(b, "null");
 }
 
+void wni_buf_json_doubles(struct buf *b, const double *x, size_t n)
+{
+    wni_buf_putc(b, '[');
+    for (size_t i = 0; i < n; i++) {
+        if (i) wni_buf_puts(b, ", ");
+        wni_buf_json_double(b, x[i]);
+    }
+    wni_buf_putc(b, ']');
+}
+
 static void json_char(struct buf *b, unsigned char c)
 {
     switch (c) {

@@ -24,5 +24,6 @@ const struct searcher_ops wni_searcher_gp = {
     .init = init,
     .suggest = wni_gp_search_suggest,
     .observe = wni_gp_search_observe,
+    .describe = wni_gp_search_describe,
     .release = wni_gp_search_release,
 };

@@ -5,6 +5,7 @@
 #include "core/encode.h"
 #include "core/streams.h"
 #include "num/linalg.h"
+#include "num/portable.h"
 #include "search/gp_candidates.h"
 #include "search/gp_log.h"
 
@@ -315,4 +316,29 @@ wn_status wni_gp_search_suggest(void *self, const struct history *h, uint32_t tr
         return wni_search_random(s->env, h, trial, config);
     if (propose(s, config, &found)) return wni_fail_memory(err);
     return found ? WN_OK : wni_search_random(s->env, h, trial, config);
+}
+
+/* ---- for people ---- */
+
+void wni_gp_search_describe(const void *self, struct buf *out)
+{
+    const struct gp_search *s = self;
+    size_t width = s->env->space->unit_width, n = 0;
+    double scale[GP_SETS_MAX];
+    if (!s->fitted_at) return;
+    for (size_t k = 0; k < s->n_sets; k++) {
+        n += s->rows[k].n;
+        scale[k] = wni_exp(s->theta[k * slots(s) + wni_gp_slot_scale(width)]);
+    }
+    wni_buf_printf(out, "{\"fitted\": %zu, \"noise\": ", n);
+    wni_buf_json_double(out, wni_exp(s->theta[wni_gp_slot_noise(width)]));
+    wni_buf_puts(out, ", \"bandwidth\": ");
+    for (size_t d = 0; d < width; d++) {
+        wni_buf_puts(out, d ? ", " : "[");
+        wni_buf_json_double(out, wni_exp(-s->theta[d]));
+    }
+    wni_buf_puts(out, "], \"scale\": ");
+    wni_buf_json_doubles(out, scale, s->n_sets);
+    if (s->kind->describe) s->kind->describe(s, out);
+    wni_buf_putc(out, '}');
 }

@@ -56,6 +56,8 @@ struct gp_kind {
     /* Which processes are asked for a candidate: fills members (room for GP_SETS_MAX) and says how many.
      * NULL: the only one, at level 0. */
     wn_status (*choose)(struct gp_search *s, struct gp_member *members, size_t *n_members);
+    /* Adds to what the model says about itself, as further pairs of a JSON object.  NULL: nothing. */
+    void (*describe)(const struct gp_search *s, struct buf *out);
 };
 
 struct gp_search {
@@ -119,6 +121,9 @@ wn_status wni_gp_search_init(struct gp_search *s, const struct gp_kind *kind, co
                              struct err *err);
 void wni_gp_search_release(void *self);
 void wni_gp_search_observe(void *self, const struct history *h, const struct event *e);
+/* {"fitted": N, "noise": variance, "bandwidth": [...], "scale": [...], ...}: of the columns of the unit cube,
+ * and of each process; N is all their rows. */
+void wni_gp_search_describe(const void *self, struct buf *out);
 wn_status wni_gp_search_suggest(void *self, const struct history *h, uint32_t trial, double *config,
                                 struct err *err);
 

@@ -149,7 +149,14 @@ static wn_status choose(struct gp_search *s, struct gp_member *members, size_t *
     return WN_OK;
 }
 
-static const struct gp_kind ht_kind = {.levels = true, .divided = true, .prepare = prepare, .choose = choose};
+static void describe(const struct gp_search *s, struct buf *out)
+{
+    wni_buf_puts(out, ", \"weight\": ");
+    wni_buf_json_doubles(out, ((const struct ht *)s)->weight, s->n_sets);
+}
+
+static const struct gp_kind ht_kind = {
+    .levels = true, .divided = true, .prepare = prepare, .choose = choose, .describe = describe};
 
 static const struct opt_def ht_opts[] = {GP_OPTIONS(6, GP_STANDARD, 500), OPT_END};
 
@@ -166,5 +173,6 @@ const struct searcher_ops wni_searcher_ht = {
     .init = init,
     .suggest = wni_gp_search_suggest,
     .observe = wni_gp_search_observe,
+    .describe = wni_gp_search_describe,
     .release = wni_gp_search_release,
 };

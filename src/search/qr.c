@@ -181,16 +181,6 @@ static wn_status suggest(void *self, const struct history *h, uint32_t trial, do
     return WN_OK;
 }
 
-static void list_numbers(struct buf *out, const char *name, const double *x, size_t n)
-{
-    wni_buf_printf(out, "\"%s\": [", name);
-    for (size_t i = 0; i < n; i++) {
-        if (i) wni_buf_puts(out, ", ");
-        wni_buf_json_double(out, x[i]);
-    }
-    wni_buf_putc(out, ']');
-}
-
 /* {"levels": [0.2, ...], "gamma": [...], "fitted": N, "held_out": N}: gamma of each pair of levels, outermost
  * first. */
 static void describe(const void *self, struct buf *out)
@@ -200,10 +190,10 @@ static void describe(const void *self, struct buf *out)
     if (!m->n_levels) return;
     for (size_t j = 0; j < m->n_levels / 2; j++)
         gamma[j] = wni_quantile_gamma(m, j);
-    wni_buf_putc(out, '{');
-    list_numbers(out, "levels", m->level, m->n_levels);
-    wni_buf_puts(out, ", ");
-    list_numbers(out, "gamma", gamma, m->n_levels / 2);
+    wni_buf_puts(out, "{\"levels\": ");
+    wni_buf_json_doubles(out, m->level, m->n_levels);
+    wni_buf_puts(out, ", \"gamma\": ");
+    wni_buf_json_doubles(out, gamma, m->n_levels / 2);
     wni_buf_printf(out, ", \"fitted\": %zu, \"held_out\": %zu}", m->bins.n, m->n_held_out);
 }
 

@@ -34,6 +34,9 @@ run tell 1 --study curves
 run import "$out/trials.csv" --study model --maximize acc --method cqr
 run show model
 says 'show: what a conformal model says about itself' stdout '^model        levels 0\.2 0\.4 0\.6 0\.8, gamma -?[0-9.e-]+ -?[0-9.e-]+, fitted [0-9]+, held_out [1-9]'
+run import "$out/trials.csv" --study process --maximize acc --method gp
+run show process
+says 'and a Gaussian process' stdout '^model        fitted [0-9]+, noise [0-9.e-]+, bandwidth [0-9.e -]+, scale [0-9.e-]+$'
 run show flat
 truth 'and nothing where there is no model' sh -c '! grep -q ^model "$1"' sh "$out/stdout"
 
