@@ -62,6 +62,18 @@ static void gather(struct comparison *c, struct room *w)
     }
 }
 
+static wn_status rank_tasks(struct comparison *c, const double *ranks, struct err *err)
+{
+    const struct contest *k = &c->contest;
+    c->task_rank = arena_new(&c->arena, double, k->n_tasks * k->n_methods);
+    if (!c->task_rank) return wni_fail_memory(err);
+    for (size_t b = 0; b < k->n_blocks; b++)
+        for (size_t m = 0; m < k->n_methods; m++)
+            c->task_rank[k->task[b] * k->n_methods + m] +=
+                ranks[b * k->n_methods + m] / (double)c->standings.seeds[k->task[b]];
+    return WN_OK;
+}
+
 static wn_status judge(struct comparison *c, struct err *err)
 {
     const struct contest *k = &c->contest;
@@ -71,6 +83,7 @@ static wn_status judge(struct comparison *c, struct err *err)
         st = wni_ranks_at(k, &c->standings, wni_moments[i], ranks, err);
         if (!st) st = wni_difference_compute(ranks, k->n_blocks, k->n_methods, ALPHA, &c->at[i], err);
     }
+    if (!st) st = rank_tasks(c, ranks, err); /* those of the last moment */
     free(ranks);
     return st;
 }
@@ -106,6 +119,29 @@ size_t wni_group_method(const struct comparison *c, const char *name)
 const struct task *wni_contest_task(const struct comparison *c, size_t task)
 {
     return &c->archive->plan.tasks[c->tasks[task]];
+}
+
+static bool in_family(const struct comparison *c, size_t task, const char *family)
+{
+    return !strcmp(wni_contest_task(c, task)->family, family);
+}
+
+bool wni_family_begins(const struct comparison *c, size_t task)
+{
+    for (size_t t = 0; t < task; t++)
+        if (in_family(c, t, wni_contest_task(c, task)->family)) return false;
+    return true;
+}
+
+double wni_family_rank(const struct comparison *c, const char *family, size_t method)
+{
+    double sum = 0, n = 0;
+    for (size_t t = 0; t < c->contest.n_tasks; t++) {
+        if (!in_family(c, t, family)) continue;
+        sum += c->task_rank[t * c->contest.n_methods + method];
+        n++;
+    }
+    return sum / n;
 }
 
 const char *wni_contest_method(const struct comparison *c, size_t method)

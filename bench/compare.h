@@ -15,6 +15,7 @@ struct comparison {
     size_t left_out; /* pairs of task and seed for which a method is missing */
     struct standings standings;
     struct difference at[MOMENTS];
+    double *task_rank; /* at the end of the budget, mean over seeds: [task * n_methods + method] */
     struct arena arena;
 };
 
@@ -24,6 +25,10 @@ void wni_comparison_release(struct comparison *c);
 
 size_t wni_group_method(const struct comparison *c, const char *name); /* SIZE_MAX: not in the group */
 const struct task *wni_contest_task(const struct comparison *c, size_t task);
+/* Whether a task of the contest is the first of its family; and a method's mean rank, at the end of the
+ * budget, over that family's tasks.  Ranks are those within the whole group. */
+bool wni_family_begins(const struct comparison *c, size_t task);
+double wni_family_rank(const struct comparison *c, const char *family, size_t method);
 const char *wni_contest_method(const struct comparison *c, size_t method);
 
 /* "†" semi-synthetic, "‡" surrogate, "§" a formula, "" real. */

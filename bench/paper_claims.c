@@ -51,6 +51,10 @@ static const struct claim {
     {"Variants: of the methods that use the last value under ASHA, CQR+MF has the best average rank at the "
      "end.",
      "variants", "cqr+mf", "asha rea+mf gp+mf bore+mf qr+mf", LEADS_RANK, END},
+    {"Beyond the paper: on real learning curves CQR+MF is significantly better than ASHA at every time.",
+     "real-curves", "cqr+mf", "asha", BEATS, ALWAYS},
+    {"Beyond the paper: on real learning curves QR+MF trails CQR+MF.", "real-curves", "cqr+mf", "qr+mf",
+     AHEAD, MIDDLE | END},
     {"Multi-fidelity results on FCNet with its learning curves.", "", "", "fcnet", HAS_CURVES, 0},
     {"Surrogates: boosted quantiles (QR, CQR) predict better than a GP at every number of observations.", "",
      "", "", TREES_ARE_BETTER, 0},
@@ -148,6 +152,26 @@ static enum verdict beats(const struct claim *claim, const struct comparison *c,
     return verdict;
 }
 
+/* Where it fails: the method's rank at the end and the best of the others', family by family. */
+static void by_family(const struct claim *claim, const struct comparison *c, struct buf *why)
+{
+    size_t method = wni_group_method(c, claim->method);
+    const char *before = "By family at 100 %: ";
+    for (size_t t = 0; t < c->contest.n_tasks; t++) {
+        const struct task *task = wni_contest_task(c, t);
+        double rank[CONTEST_METHODS_MAX];
+        const char *who;
+        if (!wni_family_begins(c, t)) continue;
+        for (size_t m = 0; m < c->contest.n_methods; m++)
+            rank[m] = wni_family_rank(c, task->family, m);
+        double next = rival(c, method, rank, 1, &who);
+        wni_buf_printf(why, "%s%s%s %.2f (%s %.2f)", before, task->family, wni_honesty_mark(task->honesty),
+                       rank[method], who ? who : "none", next);
+        before = ", ";
+    }
+    wni_buf_puts(why, ". ");
+}
+
 static enum verdict ask_group(const struct claim *claim, const struct archive *a,
                               const struct comparison *all, struct buf *why)
 {
@@ -167,6 +191,7 @@ static enum verdict ask_group(const struct claim *claim, const struct archive *a
     enum verdict verdict = lead ? leads(claim, c, why) : beats(claim, c, why);
     /* losing to those that are here is enough; winning against some of them is not */
     if (lacks_rivals(claim, c, why) && verdict == HOLDS) verdict = NOT_TESTABLE;
+    if (verdict == FAILS && claim->question != LEADS_REGRET) by_family(claim, c, why);
     wni_buf_printf(why, "(%zu tasks, %zu pairs of task and seed)", c->contest.n_tasks, c->contest.n_blocks);
     return verdict;
 }

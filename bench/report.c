@@ -272,6 +272,34 @@ static void p_table(const struct writer *w)
     wni_page_table_end(w->page);
 }
 
+/* Where a mean over all tasks comes from: families differ in kind. */
+static wn_status family_table(const struct writer *w)
+{
+    const struct comparison *c = w->c;
+    const char *columns[CONTEST_METHODS_MAX + 1] = {"family"};
+    struct buf csv = {0};
+    double rank[CONTEST_METHODS_MAX];
+    for (size_t m = 0; m < c->contest.n_methods; m++)
+        columns[1 + m] = wni_contest_method(c, m);
+    wni_buf_puts(&csv, "family,method,rank\n");
+    wni_page_table(w->page, "Mean rank at the end of the budget, by family of tasks.", columns,
+                   1 + c->contest.n_methods);
+    for (size_t t = 0; t < c->contest.n_tasks; t++) {
+        const struct task *task = wni_contest_task(c, t);
+        if (!wni_family_begins(c, t)) continue;
+        for (size_t m = 0; m < c->contest.n_methods; m++)
+            rank[m] = wni_family_rank(c, task->family, m);
+        wni_page_row(w->page);
+        wni_page_cell(w->page, "%s%s", task->family, wni_honesty_mark(task->honesty));
+        for (size_t m = 0; m < c->contest.n_methods; m++) {
+            wni_page_value(w->page, m == leader(rank, c->contest.n_methods, 1), "%.2f", rank[m]);
+            wni_buf_printf(&csv, "%s,%s,%.6g\n", task->family, wni_contest_method(c, m), rank[m]);
+        }
+    }
+    wni_page_table_end(w->page);
+    return write_csv(w, "families", &csv);
+}
+
 static double final_value(const struct comparison *c, size_t task, size_t method, double *error)
 {
     size_t at = method * METRIC_POINTS + METRIC_POINTS - 1;
@@ -413,7 +441,8 @@ wn_status wni_report_group(struct page *page, const struct comparison *c, struct
     if (st) return st;
     summary_table(&w);
     p_table(&w);
-    return final_table(&w);
+    st = family_table(&w);
+    return st ? st : final_table(&w);
 }
 
 /* ---- times, failures, the page ---- */

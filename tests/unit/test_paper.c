@@ -92,7 +92,7 @@ static void release(struct world *w)
 }
 
 /* The line of claims.csv that starts with these words. */
-static const char *verdict(struct world *w, const char *says)
+static const char *verdict_line(struct world *w, const char *says)
 {
     static char line[4096];
     char path[CHECK_PATH_MAX + 16];
@@ -106,6 +106,12 @@ static const char *verdict(struct world *w, const char *says)
         found = strstr(line, says) == line + (line[0] == '"');
     fclose(file);
     if (!found) fail_msg("no claim '%s'", says);
+    return line;
+}
+
+static const char *verdict(struct world *w, const char *says)
+{
+    const char *line = verdict_line(w, says);
     const char *after = line[0] == '"' ? strstr(line + 1, "\",") + 2 : strchr(line, ',') + 1;
     return !strncmp(after, "holds,", 6)            ? "holds"
            : !strncmp(after, "does not hold,", 14) ? "does not hold"
@@ -145,6 +151,21 @@ static void they_do_not_when_it_is_not(void **state)
     CHECK_TEXT(verdict(&w, AGAINST_ASHA), "does not hold");
     CHECK_TEXT(verdict(&w, TRAILS), "does not hold");
     CHECK_TEXT(verdict(&w, CURVES), "open");
+    release(&w);
+}
+
+/* Three of the four tied ahead of it, on both tasks. */
+static void ranks_are_told_by_family(void **state)
+{
+    (void)state;
+    static struct world w;
+    make(&w, (struct reached){{3, 1, 1, 2, 1}, false}, 1);
+    const struct comparison *c = &w.comparisons[1];
+    CHECK_DOUBLE(wni_family_rank(c, "fcnet", wni_group_method(c, "cqr+mf")), 5);
+    CHECK_DOUBLE(wni_family_rank(c, "fcnet", wni_group_method(c, "asha")), 2.5);
+    CHECK(wni_family_begins(c, 0) && !wni_family_begins(c, 1), "one family");
+    const char *line = strchr(verdict_line(&w, AGAINST_ASHA), 'B');
+    CHECK(strstr(line, "By family at 100 %: fcnet 5.00 (asha 2.50). "), "%s", line);
     release(&w);
 }
 
@@ -248,13 +269,10 @@ static void groups_are_the_papers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(they_hold_when_it_is_so),
-        cmocka_unit_test(they_do_not_when_it_is_not),
-        cmocka_unit_test(a_missing_rival_leaves_it_open),
-        cmocka_unit_test(a_tie_is_no_lead),
-        cmocka_unit_test(surrogates_are_compared_at_every_size),
-        cmocka_unit_test(proposals_are_counted),
-        cmocka_unit_test(numbers_are_the_papers),
+        cmocka_unit_test(they_hold_when_it_is_so),  cmocka_unit_test(they_do_not_when_it_is_not),
+        cmocka_unit_test(ranks_are_told_by_family), cmocka_unit_test(a_missing_rival_leaves_it_open),
+        cmocka_unit_test(a_tie_is_no_lead),         cmocka_unit_test(surrogates_are_compared_at_every_size),
+        cmocka_unit_test(proposals_are_counted),    cmocka_unit_test(numbers_are_the_papers),
         cmocka_unit_test(groups_are_the_papers),
     };
     return cmocka_run_group_tests_name("paper", tests, NULL, NULL);
