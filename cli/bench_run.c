@@ -207,10 +207,8 @@ int wni_bench_run(struct args *args)
     else if (!wni_arg(args, "out"))
         st = wni_fail(&err, WN_EINVAL, "bench run: --out is missing: the folder for the results");
     if (st) return wni_complain(&err, st);
-    if (wni_document_load(&doc, args->words[1], &err)) {
-        fprintf(stderr, "%s\n", err.text); /* it starts with the file's name and place */
-        return EXIT_USAGE;
-    }
+    st = wni_document_load(&doc, args->words[1], &err);
+    if (st) return wni_complain_document(&err, st);
     int code = read_and_run(args, &doc);
     wni_document_release(&doc);
     return code;

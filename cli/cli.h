@@ -82,6 +82,9 @@ wn_status wni_open_task_option(const struct args *args, struct blackbox **out, s
 
 /* "winnow: message" on stderr; returns the exit code that fits the status. */
 int wni_complain(const struct err *err, wn_status status);
+/* The same for a document that cannot be read: a mistake in it already starts with the file's name and place,
+ * as editors and compilers have it. */
+int wni_complain_document(const struct err *err, wn_status status);
 /* The same for every mistake of a file: a line each, and how many there are. */
 struct problems;
 int wni_complain_problems(const struct problems *problems);

@@ -38,8 +38,7 @@ static int check_file(const char *path)
     int code = EXIT_DONE;
     wn_status st = wni_document_load(&doc, path, &err);
     if (st) {
-        fprintf(stderr, "%s\n", err.text);
-        code = st == WN_ENOMEM ? EXIT_FAILED : EXIT_USAGE;
+        code = wni_complain_document(&err, st);
     } else if ((st = wni_studyfile_read(&study, &doc, &problems)) == WN_EINVAL) {
         wni_complain_problems(&problems);
         code = EXIT_USAGE;

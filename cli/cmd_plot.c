@@ -128,7 +128,8 @@ static wn_status check_kind(const char *wanted, struct err *err)
     if (!strcmp(wanted, "all")) return WN_OK;
     return wni_fail(
         err, WN_EINVAL,
-        "unknown picture '%s': choose from history, curves, slice, parallel, importance, timeline and all",
+        "unknown picture '%s': choose from history, curves, slice, parallel, importance, timeline and all, "
+        "and then name the study, as in: winnow plot history mlp",
         wanted);
 }
 

@@ -48,6 +48,14 @@ int wni_complain(const struct err *err, wn_status status)
     return status == WN_EINVAL || status == WN_ENOTFOUND ? EXIT_USAGE : EXIT_FAILED;
 }
 
+int wni_complain_document(const struct err *err, wn_status status)
+{
+    if (status != WN_EINVAL) return wni_complain(err, status);
+    fflush(stdout);
+    fprintf(stderr, "%s\n", err->text);
+    return EXIT_USAGE;
+}
+
 int wni_complain_problems(const struct problems *problems)
 {
     struct buf lines = {0};
