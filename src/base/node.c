@@ -177,7 +177,9 @@ void wni_node_write(const struct node *n, struct buf *out)
 static wn_status read_file(const char *path, struct buf *out, struct err *err)
 {
     FILE *file = fopen(path, "rb");
-    if (!file) return wni_fail(err, WN_EIO, "cannot open '%s': %s", path, strerror(errno));
+    if (!file)
+        return wni_fail(err, errno == ENOENT ? WN_ENOTFOUND : WN_EIO, "cannot open '%s': %s", path,
+                        strerror(errno));
     char chunk[CHUNK];
     size_t n;
     out->limit = FILE_MAX;
