@@ -176,15 +176,19 @@ static wn_status record_all(struct import *im, struct err *err)
 
 /* ---- together ---- */
 
-static void say(const struct import *im)
+static void say_notes(const struct import *im)
 {
-    struct buf text = {0};
     const char *notes = wni_buf_text(&im->set.notes);
     while (*notes) {
         size_t n = strcspn(notes, "\n");
         fprintf(stderr, "winnow: %.*s\n", (int)n, notes);
         notes += n + (notes[n] == '\n');
     }
+}
+
+static void say(const struct import *im)
+{
+    struct buf text = {0};
     if (im->has_guess) fprintf(stderr, "winnow: new study '%s' over\n", im->study.name);
     for (size_t i = 0; im->has_guess && i < im->guessed.n; i++) {
         wni_buf_clear(&text);
@@ -211,6 +215,9 @@ static wn_status import(struct import *im, struct err *err)
         st = wni_optuna_open(&im->optuna, im->path, wni_arg(im->args, "from"), err);
     if (!st) st = find_target(im, err);
     if (!st) st = read_source(im, err);
+    if (!st) say_notes(im);
+    if (!st && im->set.n == 0)
+        st = wni_fail(err, WN_EINVAL, "'%s' has no trial to import; nothing was written", im->path);
     if (!st && !im->is_there) st = create(im, err);
     if (!st) st = record_all(im, err);
     if (!st) say(im);
@@ -268,7 +275,7 @@ const struct cli_command wni_cmd_import = {
              "value, and "
              "if there are any for the resource and the state (complete, stopped, failed ...). 'winnow "
              "export' writes "
-             "such files. An SQLite file is taken for one of Optuna (3 or 4): its parameters, intermediate "
+             "such files. An SQLite file is taken for one of Optuna (3 to 5): its parameters, intermediate "
              "values and "
              "states are read; trials that run or lack a parameter are left out and counted.\n\n"
              "The study may be there already, and goes on knowing the imported trials. A new one is made "

@@ -25,7 +25,7 @@ struct optuna {
 
 static wn_status fail_db(const struct optuna *o, struct err *err)
 {
-    return wni_fail(err, WN_EINVAL, "'%s': %s; is this a study of Optuna 3 or 4?", o->path,
+    return wni_fail(err, WN_EINVAL, "'%s': %s; is this a study of Optuna 3 to 5?", o->path,
                     sqlite3_errmsg(o->db));
 }
 

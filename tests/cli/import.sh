@@ -95,8 +95,8 @@ CREATE TABLE trials (trial_id INTEGER PRIMARY KEY, number INTEGER, study_id INTE
 CREATE TABLE trial_params (param_id INTEGER PRIMARY KEY, trial_id INTEGER, param_name VARCHAR(512), param_value FLOAT, distribution_json TEXT);
 CREATE TABLE trial_values (trial_value_id INTEGER PRIMARY KEY, trial_id INTEGER NOT NULL, objective INTEGER NOT NULL, value FLOAT, value_type VARCHAR(7) NOT NULL);
 CREATE TABLE trial_intermediate_values (trial_intermediate_value_id INTEGER PRIMARY KEY, trial_id INTEGER NOT NULL, step INTEGER NOT NULL, intermediate_value FLOAT, intermediate_value_type VARCHAR(7) NOT NULL);
-INSERT INTO studies VALUES (1, 'opt'), (2, 'two'), (3, 'odd');
-INSERT INTO study_directions VALUES (1, 'MAXIMIZE', 1, 0), (2, 'MINIMIZE', 2, 0), (3, 'MINIMIZE', 2, 1), (4, 'MINIMIZE', 3, 0);
+INSERT INTO studies VALUES (1, 'opt'), (2, 'two'), (3, 'odd'), (4, 'empty');
+INSERT INTO study_directions VALUES (1, 'MAXIMIZE', 1, 0), (2, 'MINIMIZE', 2, 0), (3, 'MINIMIZE', 2, 1), (4, 'MINIMIZE', 3, 0), (5, 'MINIMIZE', 4, 0);
 """)
 def dist(name, **attributes):
     return json.dumps({"name": name + "Distribution", "attributes": attributes})
@@ -123,13 +123,16 @@ db.commit()
 PY
 run import "$out/optuna.db"
 is 'several studies in a file: exit code 2' "$code" 2
-says 'are named' stderr "choose with --from NAME: 'opt', 'two', 'odd'"
+says 'are named' stderr "choose with --from NAME: 'opt', 'two', 'odd', 'empty'"
 run import "$out/optuna.db" --from nine
-says 'one that is not there' stderr "has no study 'nine'; there are 'opt', 'two', 'odd'"
+says 'one that is not there' stderr "has no study 'nine'; there are 'opt', 'two', 'odd', 'empty'"
 run import "$out/optuna.db" --from two
 says 'two objectives are too many' stderr "study 'two' has 2 objectives; a study here has one"
 run import "$out/optuna.db" --from odd
 says 'an unknown distribution is named' stderr "parameter 'x' is distributed as 'StrangeDistribution'"
+run import "$out/optuna.db" --from empty
+is 'nothing to import: exit code 2' "$code" 2
+says 'and no study is made of it' stderr "has no trial to import; nothing was written"
 run import "$out/optuna.db" --from opt --method asha
 is 'Optuna: the trials that ended' "$code $(cat "$out/stdout")" "0 4 trials imported into 'opt'"
 says 'those that had not' stderr '1 trials that had not ended are left out'
@@ -153,5 +156,5 @@ run import "$out/optuna.db" --from opt --study a
 is 'into another space: exit code 2' "$code" 2
 says 'the parameter is named' stderr "is not one of the study's"
 run import "$out/i.db" --study z
-says 'a file of ours is none of theirs' stderr 'is this a study of Optuna 3 or 4\?'
+says 'a file of ours is none of theirs' stderr 'is this a study of Optuna 3 to 5\?'
 finish
