@@ -95,7 +95,7 @@ CREATE TABLE trials (trial_id INTEGER PRIMARY KEY, number INTEGER, study_id INTE
 CREATE TABLE trial_params (param_id INTEGER PRIMARY KEY, trial_id INTEGER, param_name VARCHAR(512), param_value FLOAT, distribution_json TEXT);
 CREATE TABLE trial_values (trial_value_id INTEGER PRIMARY KEY, trial_id INTEGER NOT NULL, objective INTEGER NOT NULL, value FLOAT, value_type VARCHAR(7) NOT NULL);
 CREATE TABLE trial_intermediate_values (trial_intermediate_value_id INTEGER PRIMARY KEY, trial_id INTEGER NOT NULL, step INTEGER NOT NULL, intermediate_value FLOAT, intermediate_value_type VARCHAR(7) NOT NULL);
-INSERT INTO studies VALUES (1, 'opt'), (2, 'two'), (3, 'odd'), (4, 'empty');
+INSERT INTO studies VALUES (1, 'opt'), (2, 'two'), (3, 'odd'), (4, 'either');
 INSERT INTO study_directions VALUES (1, 'MAXIMIZE', 1, 0), (2, 'MINIMIZE', 2, 0), (3, 'MINIMIZE', 2, 1), (4, 'MINIMIZE', 3, 0), (5, 'MINIMIZE', 4, 0);
 """)
 def dist(name, **attributes):
@@ -119,18 +119,21 @@ for i, (state, params, steps, value) in enumerate(trials):
         db.execute("INSERT INTO trial_values (trial_id, objective, value, value_type) VALUES (?, 0, ?, 'FINITE')", (i + 1, value))
 db.execute("INSERT INTO trials VALUES (20, 0, 3, 'COMPLETE', NULL, NULL)")
 db.execute("INSERT INTO trial_params (trial_id, param_name, param_value, distribution_json) VALUES (20, 'x', 1, ?)", (dist("Strange", low=1),))
+for i, name in enumerate(("xa", "xb")):  # none of them has all parameters
+    db.execute("INSERT INTO trials VALUES (?, ?, 4, 'COMPLETE', NULL, NULL)", (21 + i, i))
+    db.execute("INSERT INTO trial_params (trial_id, param_name, param_value, distribution_json) VALUES (?, ?, 3, ?)", (21 + i, name, space["n"]))
 db.commit()
 PY
 run import "$out/optuna.db"
 is 'several studies in a file: exit code 2' "$code" 2
-says 'are named' stderr "choose with --from NAME: 'opt', 'two', 'odd', 'empty'"
+says 'are named' stderr "choose with --from NAME: 'opt', 'two', 'odd', 'either'"
 run import "$out/optuna.db" --from nine
-says 'one that is not there' stderr "has no study 'nine'; there are 'opt', 'two', 'odd', 'empty'"
+says 'one that is not there' stderr "has no study 'nine'; there are 'opt', 'two', 'odd', 'either'"
 run import "$out/optuna.db" --from two
 says 'two objectives are too many' stderr "study 'two' has 2 objectives; a study here has one"
 run import "$out/optuna.db" --from odd
 says 'an unknown distribution is named' stderr "parameter 'x' is distributed as 'StrangeDistribution'"
-run import "$out/optuna.db" --from empty
+run import "$out/optuna.db" --from either
 is 'nothing to import: exit code 2' "$code" 2
 says 'and no study is made of it' stderr "has no trial to import; nothing was written"
 run import "$out/optuna.db" --from opt --method asha
