@@ -87,6 +87,19 @@ void wni_multiply_symmetric(const double *a, size_t n, size_t lda, const double 
                 (int)ldc);
 }
 
+void wni_multiply(double alpha, const double *a, size_t n, size_t k, size_t lda, const double *b, size_t ldb,
+                  size_t m, double *c, size_t ldc)
+{
+    cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, (int)n, (int)m, (int)k, alpha, a, (int)lda, b,
+                (int)ldb, 0, c, (int)ldc);
+}
+
+void wni_multiply_by_itself(double alpha, const double *a, size_t n, size_t k, size_t lda, double *c,
+                            size_t ldc)
+{
+    cblas_dsyrk(CblasColMajor, CblasLower, CblasNoTrans, (int)n, (int)k, alpha, a, (int)lda, 0, c, (int)ldc);
+}
+
 void wni_multiply_vector(const double *a, size_t n, size_t m, size_t lda, const double *x, double *y)
 {
     cblas_dgemv(CblasColMajor, CblasTrans, (int)n, (int)m, 1, a, (int)lda, x, 1, 0, y, 1);

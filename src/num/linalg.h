@@ -34,6 +34,14 @@ void wni_multiply_transposed(double alpha, const double *a, size_t lda, size_t k
 void wni_multiply_symmetric(const double *a, size_t n, size_t lda, const double *b, size_t ldb, size_t m,
                             double *c, size_t ldc);
 
+/* C := alpha A B; A is n x k, B is k x m, C is n x m. */
+void wni_multiply(double alpha, const double *a, size_t n, size_t k, size_t lda, const double *b, size_t ldb,
+                  size_t m, double *c, size_t ldc);
+
+/* C := alpha A A' for n x k A. */
+void wni_multiply_by_itself(double alpha, const double *a, size_t n, size_t k, size_t lda, double *c,
+                            size_t ldc);
+
 /* y := A' x for n x m A. */
 void wni_multiply_vector(const double *a, size_t n, size_t m, size_t lda, const double *x, double *y);
 

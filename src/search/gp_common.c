@@ -5,6 +5,7 @@
 #include "core/encode.h"
 #include "core/streams.h"
 #include "num/linalg.h"
+#include "num/order.h"
 #include "num/portable.h"
 #include "search/gp_candidates.h"
 #include "search/gp_log.h"
@@ -15,7 +16,7 @@
 
 const char *const wni_gp_normalize_names[] = {"standard", "quantile", NULL};
 
-enum { PENDING_MAX = 128 };
+enum { PENDING_MAX = 128, INCUMBENTS = 32 };
 static const double FIT_TOLERANCE = 1e-4; /* of the log posterior density */
 
 /* ---- life ---- */
@@ -232,7 +233,8 @@ static wn_status condition(struct gp_search *s, size_t set, const struct pending
 
 /* ---- the acquisition ---- */
 
-/* The best mean there is: over the rows at the level asked for one process, over all trials for several. */
+/* The best mean there is: over the rows at the level asked for one process, over the best of each level for
+ * several: asking for the mean of all would cost as much as all else. */
 static wn_status find_incumbents(struct gp_search *s, struct ei *ei, double *incumbent)
 {
     const struct gp_member *member = ei->members;
@@ -249,16 +251,32 @@ static wn_status find_incumbents(struct gp_search *s, struct ei *ei, double *inc
     return WN_OK;
 }
 
+/* The rows with the lowest values, INCUMBENTS at most, one after the other. */
+static const double *best_rows(struct gp_search *s, const struct gp_rows *r, size_t *n)
+{
+    size_t width = s->env->space->unit_width;
+    double *x = arena_new(&s->arena, double, INCUMBENTS *width);
+    uint32_t *order = arena_new(&s->arena, uint32_t, 2 * r->n + 1);
+    if (!x || !order) return NULL;
+    wni_argsort(r->value, r->n, order, order + r->n);
+    *n = r->n < INCUMBENTS ? r->n : INCUMBENTS;
+    for (size_t i = 0; i < *n; i++)
+        memcpy(x + i * width, r->x + order[i] * width, width * sizeof *x);
+    return x;
+}
+
 static wn_status find_ensemble_incumbents(struct gp_search *s, struct ei *ei, double *incumbent)
 {
+    double *means = arena_new(&s->arena, double, INCUMBENTS * ei->n_columns);
+    if (!means) return WN_ENOMEM;
     for (size_t c = 0; c < ei->n_columns; c++)
         incumbent[c] = INFINITY;
     for (size_t k = 0; k < s->n_sets; k++) {
-        const struct gp_rows *r = &s->rows[k];
-        double *means = arena_new(&s->arena, double, r->n * ei->n_columns + 1);
-        if (!means) return WN_ENOMEM;
-        wni_ei_predict(ei, r->x, r->n, means, NULL);
-        for (size_t i = 0; i < r->n * ei->n_columns; i++)
+        size_t n;
+        const double *x = best_rows(s, &s->rows[k], &n);
+        if (!x) return WN_ENOMEM;
+        wni_ei_predict(ei, x, n, means, NULL);
+        for (size_t i = 0; i < n * ei->n_columns; i++)
             incumbent[i % ei->n_columns] = fmin(incumbent[i % ei->n_columns], means[i]);
     }
     return WN_OK;

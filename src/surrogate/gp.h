@@ -66,9 +66,22 @@ struct gp_curve {
 wn_status wni_gp_curve_init(struct gp_curve *c, size_t n_levels, struct arena *arena);
 void wni_gp_curve_set(struct gp_curve *c, const double *resource, size_t n_levels, const double *curve_theta);
 
-/* Multiplies rows by sqrt(5) times the inverse bandwidths and turns them to columns out[d * stride + i]. */
-void wni_gp_scale_rows(const double *x, size_t n, size_t width, const double *theta, double *out,
+/* sqrt(5) times the inverse bandwidth of each column; and rows multiplied by that and turned to columns
+ * out[d * stride + i]. */
+void wni_gp_factors(const double *theta, size_t width, double *factor);
+void wni_gp_scale_rows(const double *x, size_t n, size_t width, const double *factor, double *out,
                        size_t stride);
+
+/* Many columns of the kernel at a time.  Where points have many columns (one-hot categories), distances come
+ * from a matrix product, |a|^2 + |b|^2 - 2ab, which is several times as fast and as exact as the kernel
+ * needs: it is flat where the difference is small.  `squares` holds a number for each row. */
+
+/* k[j * stride + i]: row i with point j, of m points one after the other. */
+void wni_gp_kernel_with(const struct matern_points *rows, const double *points, size_t m, double scale,
+                        double *squares, double *k, enum simd simd);
+/* The rows with each other, lower triangle, and unless NULL the slopes. */
+void wni_gp_kernel_of(const struct matern_points *rows, double scale, double *squares, double *k,
+                      double *slope, enum simd simd);
 
 /* ---- likelihood (gp_likelihood.c) ---- */
 
@@ -78,6 +91,7 @@ struct gp_work {
     double *k, *slope;  /* stride x stride */
     double *products;   /* stride x (width + 1) */
     double *z, *alpha;  /* residuals, K^-1 of them */
+    double *squares;    /* scratch of a kernel: a point, or a number for each row */
     double *level_sums; /* by pair of levels */
     struct gp_curve curve;
     enum simd simd;
@@ -122,7 +136,8 @@ struct gp_posterior {
     double *root;   /* L^-1 residuals: one column of stride for each target column */
     double *alpha;  /* L^-T of that */
     size_t n_columns;
-    double *work; /* stride * MATERN_LANES */
+    double *work;   /* stride + width */
+    double *factor; /* of each column: sqrt(5) times the inverse bandwidth */
     struct gp_curve curve;
     enum simd simd;
 };

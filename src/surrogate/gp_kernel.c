@@ -1,21 +1,94 @@
 /* gp_kernel.c -- what likelihood and posterior share: scaled points, and what levels add to the kernel. */
 #include "surrogate/gp.h"
 
+#include "num/linalg.h"
 #include "num/portable.h"
 
 #include <string.h>
 
 static const double SQRT5 = 2.23606797749979;
 
-void wni_gp_scale_rows(const double *x, size_t n, size_t width, const double *theta, double *out,
+void wni_gp_factors(const double *theta, size_t width, double *factor)
+{
+    for (size_t d = 0; d < width; d++)
+        factor[d] = SQRT5 * wni_exp(theta[d]);
+}
+
+void wni_gp_scale_rows(const double *x, size_t n, size_t width, const double *factor, double *out,
                        size_t stride)
 {
-    for (size_t d = 0; d < width; d++) {
-        double factor = SQRT5 * wni_exp(theta[d]);
+    for (size_t d = 0; d < width; d++)
         for (size_t i = 0; i < n; i++)
-            out[d * stride + i] = factor * x[i * width + d];
+            out[d * stride + i] = factor[d] * x[i * width + d];
+}
+
+/* ---- many columns at a time ---- */
+
+enum { WIDE = 32 }; /* columns of a point from which a matrix product pays */
+
+static void square_lengths(const struct matern_points *rows, double *squares)
+{
+    memset(squares, 0, rows->n * sizeof *squares);
+    for (size_t d = 0; d < rows->width; d++) {
+        const double *x = rows->x + d * rows->stride;
+        for (size_t i = 0; i < rows->n; i++)
+            squares[i] += x[i] * x[i];
     }
 }
+
+void wni_gp_kernel_with(const struct matern_points *rows, const double *points, size_t m, double scale,
+                        double *squares, double *k, enum simd simd)
+{
+    size_t n = rows->n, width = rows->width, stride = rows->stride;
+    if (width < WIDE || n == 0) {
+        for (size_t j = 0; j < m; j++)
+            wni_matern(rows, 0, points + j * width, scale, k + j * stride, NULL, simd);
+        return;
+    }
+    square_lengths(rows, squares);
+    wni_multiply(-2, rows->x, n, width, stride, points, width, m, k, stride);
+    for (size_t j = 0; j < m; j++) {
+        double *column = k + j * stride, own = 0;
+        for (size_t d = 0; d < width; d++)
+            own += points[j * width + d] * points[j * width + d];
+        for (size_t i = 0; i < n; i++)
+            column[i] += squares[i] + own;
+        wni_matern_of_squares(0, n, scale, column, NULL, simd);
+    }
+}
+
+/* Column j from the diagonal down. */
+static void one_by_one(const struct matern_points *rows, size_t j, double scale, double *point, double *k,
+                       double *slope, enum simd simd)
+{
+    for (size_t d = 0; d < rows->width; d++)
+        point[d] = rows->x[d * rows->stride + j];
+    wni_matern(rows, j, point, scale, k, slope, simd);
+}
+
+void wni_gp_kernel_of(const struct matern_points *rows, double scale, double *squares, double *k,
+                      double *slope, enum simd simd)
+{
+    size_t n = rows->n, stride = rows->stride;
+    bool wide = rows->width >= WIDE && n > 0;
+    if (wide) {
+        square_lengths(rows, squares);
+        wni_multiply_by_itself(-2, rows->x, n, rows->width, stride, k, stride);
+    }
+    for (size_t j = 0; j < n; j++) {
+        double *column = k + j * stride, *slopes = slope ? slope + j * stride : NULL;
+        if (!wide) {
+            one_by_one(rows, j, scale, squares, column, slopes, simd);
+            continue;
+        }
+        for (size_t i = j; i < n; i++)
+            column[i] += squares[i] + squares[j];
+        column[j] = 0;
+        wni_matern_of_squares(j, n, scale, column, slopes, simd);
+    }
+}
+
+/* ---- learning curves ---- */
 
 wn_status wni_gp_curve_init(struct gp_curve *c, size_t n_levels, struct arena *arena)
 {

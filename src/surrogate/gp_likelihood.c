@@ -26,8 +26,9 @@ wn_status wni_gp_work_init(struct gp_work *w, size_t n_max, size_t width, size_t
     w->slope = arena_new(arena, double, stride *stride);
     w->z = arena_new(arena, double, stride);
     w->alpha = arena_new(arena, double, stride);
+    w->squares = arena_new(arena, double, stride + width);
     w->level_sums = arena_new(arena, double, (n_levels + 1) * (n_levels + 1));
-    if (!w->xs || !w->products || !w->k || !w->slope || !w->z || !w->alpha || !w->level_sums)
+    if (!w->xs || !w->products || !w->k || !w->slope || !w->z || !w->alpha || !w->squares || !w->level_sums)
         return WN_ENOMEM;
     return wni_gp_curve_init(&w->curve, n_levels, arena);
 }
@@ -42,12 +43,9 @@ static size_t level_of(const struct gp_data *data, size_t i)
 static void build(struct gp_work *w, const struct gp_data *data, double scale, double diagonal)
 {
     struct matern_points points = {w->xs, data->n, data->width, w->stride};
-    double *point = w->products; /* free until the gradient */
+    wni_gp_kernel_of(&points, scale, w->squares, w->k, w->slope, w->simd);
     for (size_t j = 0; j < data->n; j++) {
         double *column = w->k + j * w->stride;
-        for (size_t d = 0; d < data->width; d++)
-            point[d] = w->xs[d * w->stride + j];
-        wni_matern(&points, j, point, scale, column, w->slope + j * w->stride, w->simd);
         column[j] += diagonal;
         if (!data->n_levels) continue;
         const double *cov = w->curve.cov + level_of(data, j) * w->curve.n;
@@ -156,7 +154,8 @@ double wni_gp_likelihood(struct gp_work *w, const struct gp_data *data, const do
     size_t n = data->n, width = data->width;
     double scale = wni_exp(theta[wni_gp_slot_scale(width)]), noise = wni_exp(theta[wni_gp_slot_noise(width)]);
     double mean = theta[wni_gp_slot_mean(width)];
-    wni_gp_scale_rows(data->x, n, width, theta, w->xs, w->stride);
+    wni_gp_factors(theta, width, w->squares);
+    wni_gp_scale_rows(data->x, n, width, w->squares, w->xs, w->stride);
     wni_gp_curve_set(&w->curve, data->resource, data->n_levels, theta + wni_gp_slot_curve(width));
     for (size_t i = 0; i < n; i++)
         w->alpha[i] = w->z[i] = data->y[i] - mean - w->curve.mean[level_of(data, i)];

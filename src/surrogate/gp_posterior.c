@@ -27,10 +27,12 @@ wn_status wni_gp_posterior_init(struct gp_posterior *p, const double *theta, con
     p->root = arena_new(arena, double, stride *columns);
     p->alpha = arena_new(arena, double, stride *columns);
     p->work = arena_new(arena, double, stride + width);
-    if (!p->theta || !p->xs || !p->level || !p->l || !p->root || !p->alpha || !p->work ||
+    p->factor = arena_new(arena, double, width);
+    if (!p->theta || !p->xs || !p->level || !p->l || !p->root || !p->alpha || !p->work || !p->factor ||
         wni_gp_curve_init(&p->curve, shape->n_levels, arena))
         return WN_ENOMEM;
     memcpy(p->theta, theta, slots * sizeof *theta);
+    wni_gp_factors(theta, width, p->factor);
     p->scale = wni_exp(theta[wni_gp_slot_scale(width)]);
     p->noise = wni_exp(theta[wni_gp_slot_noise(width)]);
     p->mean = theta[wni_gp_slot_mean(width)];
@@ -43,7 +45,7 @@ wn_status wni_gp_posterior_init(struct gp_posterior *p, const double *theta, con
 static void add_rows(struct gp_posterior *p, const double *x, const uint8_t *level, size_t m)
 {
     assert(p->n + m <= p->cap);
-    wni_gp_scale_rows(x, m, p->width, p->theta, p->xs + p->n, p->stride);
+    wni_gp_scale_rows(x, m, p->width, p->factor, p->xs + p->n, p->stride);
     for (size_t i = 0; i < m; i++)
         p->level[p->n + i] = level ? level[i] : 0;
 }
@@ -54,17 +56,15 @@ static void point_of(const struct gp_posterior *p, size_t i, double *point)
         point[d] = p->xs[d * p->stride + i];
 }
 
-/* Columns from .. to of the kernel matrix of `rows` rows, from the diagonal down. */
-static void build(struct gp_posterior *p, size_t from, size_t to, size_t rows)
+/* The kernel matrix of all rows, lower triangle. */
+static void build(struct gp_posterior *p)
 {
-    struct matern_points points = {p->xs, rows, p->width, p->stride};
-    double *point = p->work;
-    for (size_t j = from; j < to; j++) {
+    struct matern_points points = {p->xs, p->n, p->width, p->stride};
+    wni_gp_kernel_of(&points, p->scale, p->work, p->l, NULL, p->simd);
+    for (size_t j = 0; j < p->n; j++) {
         double *column = p->l + j * p->stride;
-        point_of(p, j, point);
-        wni_matern(&points, j, point, p->scale, column, NULL, p->simd);
         const double *cov = p->curve.cov + p->level[j] * p->curve.n;
-        for (size_t i = j; i < rows; i++)
+        for (size_t i = j; i < p->n; i++)
             column[i] += cov[p->level[i]];
         column[j] += p->noise + p->jitter;
     }
@@ -72,11 +72,11 @@ static void build(struct gp_posterior *p, size_t from, size_t to, size_t rows)
 
 static void factor_all(struct gp_posterior *p)
 {
-    build(p, 0, p->n, p->n);
+    build(p);
     while (!wni_cholesky(p->l, p->n, p->stride)) {
         p->jitter = p->jitter > 0 ? 10 * p->jitter : 1e-10 * p->scale;
         assert(p->jitter < 1e3 * p->scale);
-        build(p, 0, p->n, p->n);
+        build(p);
     }
 }
 
@@ -152,15 +152,20 @@ void wni_gp_row_means(const struct gp_posterior *p, const double *y, size_t n_y,
 
 /* ---- prediction ---- */
 
+static void add_curve(const struct gp_posterior *p, size_t level, double *k)
+{
+    const double *cov = p->curve.cov + level * p->curve.n;
+    for (size_t i = 0; p->curve.n > 1 && i < p->n; i++)
+        k[i] += cov[p->level[i]];
+}
+
 static void kernel_column(const struct gp_posterior *p, const double *x, size_t level, double *point,
                           double *k, double *slope)
 {
     struct matern_points points = {p->xs, p->n, p->width, p->stride};
-    const double *cov = p->curve.cov + level * p->curve.n;
-    wni_gp_scale_rows(x, 1, p->width, p->theta, point, 1);
+    wni_gp_scale_rows(x, 1, p->width, p->factor, point, 1);
     wni_matern(&points, 0, point, p->scale, k, slope, p->simd);
-    for (size_t i = 0; p->curve.n > 1 && i < p->n; i++)
-        k[i] += cov[p->level[i]];
+    add_curve(p, level, k);
 }
 
 static double prior_variance(const struct gp_posterior *p, size_t level)
@@ -178,15 +183,20 @@ static double variance_left(const struct gp_posterior *p, size_t level, const do
 
 size_t wni_gp_predict_scratch(const struct gp_posterior *p, size_t m)
 {
-    return p->stride * m + p->width;
+    return p->stride * (m + 1) + p->width * m;
 }
 
 void wni_gp_predict(const struct gp_posterior *p, const double *x, size_t m, size_t level, double *mean,
                     double *variance, double *scratch)
 {
-    double *point = scratch + p->stride * m, base = p->mean + p->curve.mean[level];
+    double *squares = scratch + p->stride * m, *points = squares + p->stride;
+    double base = p->mean + p->curve.mean[level];
+    struct matern_points rows = {p->xs, p->n, p->width, p->stride};
     for (size_t i = 0; i < m; i++)
-        kernel_column(p, x + i * p->width, level, point, scratch + i * p->stride, NULL);
+        wni_gp_scale_rows(x + i * p->width, 1, p->width, p->factor, points + i * p->width, 1);
+    wni_gp_kernel_with(&rows, points, m, p->scale, squares, scratch, p->simd);
+    for (size_t i = 0; i < m; i++)
+        add_curve(p, level, scratch + i * p->stride);
     if (p->n && m)
         wni_multiply_transposed(1, p->alpha, p->stride, p->n, p->n_columns, scratch, p->stride, m, 0, mean,
                                 p->n_columns);
@@ -237,8 +247,8 @@ void wni_gp_point_gradient(const struct gp_posterior *p, const double *by_mean, 
     }
     memset(sums, 0, p->width * sizeof *sums);
     if (p->n) wni_multiply_vector(p->xs, p->n, p->width, p->stride, k, sums);
-    for (size_t d = 0; d < p->width; d++) /* sqrt(5) times the inverse bandwidth once more */
-        gradient[d] = (sums[d] - point[d] * total) * 2.23606797749979 * wni_exp(p->theta[d]);
+    for (size_t d = 0; d < p->width; d++)
+        gradient[d] = (sums[d] - point[d] * total) * p->factor[d];
 }
 
 /* ---- joint samples ---- */
@@ -261,7 +271,7 @@ wn_status wni_gp_sample(const struct gp_posterior *p, const double *x, size_t m,
     do {
         at.jitter = at.jitter > 0 ? 10 * at.jitter : 1e-10 * p->scale;
         assert(at.jitter < 1e3 * p->scale);
-        build(&at, 0, m, m);
+        build(&at);
         if (p->n && m)
             wni_multiply_transposed(-1, v, p->stride, p->n, m, v, p->stride, m, 1, at.l, at.stride);
     } while (!wni_cholesky(at.l, m, at.stride));

@@ -50,3 +50,16 @@ void wni_matern(const struct matern_points *points, size_t from, const double *p
     (void)simd;
     matern_plain(points, from, point, scale, value, slope);
 }
+
+void wni_matern_of_squares(size_t from, size_t n, double scale, double *value, double *slope, enum simd simd)
+{
+    from = from / MATERN_LANES * MATERN_LANES;
+#if defined(__x86_64__)
+    if (simd >= SIMD_AVX2) {
+        matern_of_squares_avx2(from, n, scale, value, slope);
+        return;
+    }
+#endif
+    (void)simd;
+    matern_of_squares_plain(from, n, scale, value, slope);
+}

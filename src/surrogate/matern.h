@@ -32,4 +32,7 @@ struct matern_points {
 void wni_matern(const struct matern_points *points, size_t from, const double *point, double scale,
                 double *value, double *slope, enum simd simd);
 
+/* The same from squared distances s, which value[from .. n) holds; rounding may have left them below 0. */
+void wni_matern_of_squares(size_t from, size_t n, double scale, double *value, double *slope, enum simd simd);
+
 #endif

@@ -185,6 +185,46 @@ static void kernel_is_accurate_and_the_same_everywhere(void **state)
 
 /* ---- gradients ---- */
 
+/* Columns in bulk are those one by one: to the bit with few columns of a point, to rounding with many, where
+ * duplicates are still at distance 0 and the diagonal is exact. */
+static void columns_in_bulk(void **state)
+{
+    (void)state;
+    enum { N = 21, M = 5, STRIDE = 24, WIDEST = 70 };
+    static const size_t widths[] = {1, 9, 31, 32, WIDEST};
+    static double x[STRIDE * WIDEST], points[M * WIDEST], squares[STRIDE + WIDEST], k[STRIDE * STRIDE],
+        slope[STRIDE * STRIDE], point[WIDEST], one[STRIDE], one_slope[STRIDE];
+    struct rng rng = wni_rng_stream(5, 0, 0);
+    for (size_t w = 0; w < sizeof widths / sizeof *widths; w++) {
+        size_t width = widths[w];
+        double near = width < 32 ? 0 : 1e-12;
+        struct matern_points rows = {x, N, width, STRIDE};
+        for (size_t d = 0; d < width; d++) {
+            for (size_t i = 0; i < N; i++)
+                x[d * STRIDE + i] = i == 7 ? x[d * STRIDE + 3] : 2 * wni_rng_uniform(&rng);
+            for (size_t j = 0; j < M; j++)
+                points[j * width + d] = j == 2 ? x[d * STRIDE + 9] : 2 * wni_rng_uniform(&rng);
+        }
+        wni_gp_kernel_with(&rows, points, M, 1.5, squares, k, wni_simd_pick());
+        for (size_t j = 0; j < M; j++) {
+            wni_matern(&rows, 0, points + j * width, 1.5, one, NULL, wni_simd_pick());
+            for (size_t i = 0; i < N; i++)
+                CHECK_NEAR(k[j * STRIDE + i], one[i], near);
+        }
+        wni_gp_kernel_of(&rows, 1.5, squares, k, slope, wni_simd_pick());
+        for (size_t j = 0; j < N; j++) {
+            for (size_t d = 0; d < width; d++)
+                point[d] = x[d * STRIDE + j];
+            wni_matern(&rows, 0, point, 1.5, one, one_slope, wni_simd_pick());
+            CHECK_DOUBLE(k[j * STRIDE + j], 1.5);
+            for (size_t i = j; i < N; i++) {
+                CHECK_NEAR(k[j * STRIDE + i], one[i], near);
+                CHECK_NEAR(slope[j * STRIDE + i], one_slope[i], near);
+            }
+        }
+    }
+}
+
 static void likelihood_gradient(void **state)
 {
     (void)state;
@@ -458,6 +498,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(agrees_with_others),
         cmocka_unit_test(kernel_is_accurate_and_the_same_everywhere),
+        cmocka_unit_test(columns_in_bulk),
         cmocka_unit_test(likelihood_gradient),
         cmocka_unit_test(improvement_gradient),
         cmocka_unit_test(improvement_by_sampling),
