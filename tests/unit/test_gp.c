@@ -183,8 +183,6 @@ static void kernel_is_accurate_and_the_same_everywhere(void **state)
     CHECK_DOUBLE(value[0][0], 1);
 }
 
-/* ---- gradients ---- */
-
 /* Columns in bulk are those one by one: to the bit with few columns of a point, to rounding with many, where
  * duplicates are still at distance 0 and the diagonal is exact. */
 static void columns_in_bulk(void **state)
@@ -224,6 +222,8 @@ static void columns_in_bulk(void **state)
         }
     }
 }
+
+/* ---- gradients ---- */
 
 static void likelihood_gradient(void **state)
 {
