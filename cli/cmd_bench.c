@@ -393,8 +393,13 @@ const struct cli_command wni_cmd_bench = {
         "are "
         "processor time. An interrupted study of that name (bench) is gone on with.\n\n"
         "runner: runs real processes that sleep 50 ms; shows the share of one core that the runner itself "
-        "uses and how "
-        "long a worker is without a process.",
+        "uses, the share of time that it was ready but others had the processors, what its processes use "
+        "together, and how long a worker is without a process: until there is one (refill_ms), and until "
+        "that "
+        "was seen to have executed its program (execute_ms), from the earliest moment at which the last one "
+        "may have ended. Three rows: a bare loop that only starts and reaps the same processes, which is "
+        "what "
+        "the machine can do; a study in memory; one in a SQLite file. Trial folders go to TMPDIR.",
     .options = options,
     .examples = "winnow bench run levels.yaml --out levels   # then: winnow bench report levels\n"
                 "winnow bench history\n"

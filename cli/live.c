@@ -70,20 +70,6 @@ static void put_counts(const struct study *study, struct buf *out)
     }
 }
 
-/* How much of the study is done, by the limit that is nearest. */
-static double share_done(const struct live *l, const struct study *study, double seconds)
-{
-    const struct tuner_limits *m = l->limits;
-    const struct history *h = &study->history;
-    double share = 0;
-    size_t ended = h->n_trials - h->by_state[WN_RUNNING];
-    if (m->trials) share = fmax(share, (double)ended / (double)m->trials);
-    if (m->reports) share = fmax(share, (double)l->reports / (double)m->reports);
-    if (m->resource > 0) share = fmax(share, h->total_resource / m->resource);
-    if (m->seconds > 0) share = fmax(share, seconds / m->seconds);
-    return fmin(share, 1);
-}
-
 /* ---- the screen ---- */
 
 static int screen_width(void)
@@ -126,15 +112,18 @@ static void put_wrapped(struct live *l, struct buf *screen, struct buf *line, co
 
 static void put_head(struct live *l, const struct study *study, struct buf *screen, struct buf *line)
 {
-    double seconds = wni_clock_seconds() - l->began, share = share_done(l, study, seconds);
+    double seconds = wni_clock_seconds() - l->began;
+    struct standing now = wni_standing(&study->history);
+    struct forecast f = wni_forecast(l->limits, &l->before, &now, seconds);
     put_counts(study, line);
     wni_buf_puts(line, "; ");
     put_duration(line, seconds);
     if (study->history.total_resource > 0 && l->file->resource.name)
         wni_buf_printf(line, ", %.6g %ss", study->history.total_resource, l->file->resource.name);
-    if (share > 0.01) {
-        wni_buf_printf(line, "; %.0f %% done, about ", 100 * share);
-        put_duration(line, seconds * (1 - share) / share);
+    if (f.share > 0.01) wni_buf_printf(line, "; %.0f %% done", 100 * f.share);
+    if (f.share > 0.01 && !isnan(f.left)) {
+        wni_buf_puts(line, ", about ");
+        put_duration(line, f.left);
         wni_buf_puts(line, " left");
     }
     put_line(l, screen, line);
@@ -220,7 +209,6 @@ static void on_report(void *context, const struct study *study, const struct hap
 {
     struct live *l = context;
     const struct history *h = &study->history;
-    l->reports++;
     if (!(h->best_value < l->best)) return;
     l->best = h->best_value; /* which somebody else may have found */
     wni_best_curve_add(&l->curve, it->time, study->sign * l->best);
@@ -297,8 +285,8 @@ static void on_interrupt(void *context, const struct study *study, bool urgent, 
 
 /* ---- start and end ---- */
 
-void wni_live_start(struct live *l, const struct studyfile *file, const struct tuner_limits *limits,
-                    bool quiet)
+void wni_live_start(struct live *l, const struct studyfile *file, const struct study *study,
+                    const struct tuner_limits *limits, bool quiet)
 {
     const char *term = getenv("TERM");
     bool screen = isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0;
@@ -308,7 +296,8 @@ void wni_live_start(struct live *l, const struct studyfile *file, const struct t
                                : screen ? LIVE_SCREEN
                                         : LIVE_LOG,
                        .began = wni_clock_seconds(),
-                       .best = INFINITY};
+                       .before = wni_standing(&study->history),
+                       .best = study->history.best_value};
 }
 
 void wni_live_end(struct live *l)

@@ -5,7 +5,7 @@
 
 #include "cli/runplot.h"
 #include "studyfile/studyfile.h"
-#include "tuner/tuner.h"
+#include "tuner/forecast.h"
 
 enum live_mode { LIVE_QUIET, LIVE_LOG, LIVE_SCREEN };
 
@@ -13,15 +13,15 @@ struct live {
     const struct studyfile *file;
     const struct tuner_limits *limits;
     enum live_mode mode;
-    double began, shown; /* on the monotonic clock */
-    int lines;           /* drawn last time, to be taken back */
-    uint64_t reports;    /* of this run */
-    double best;         /* minimised; what was last said to be the best */
+    double began, shown;    /* on the monotonic clock */
+    int lines;              /* drawn last time, to be taken back */
+    struct standing before; /* where the run began */
+    double best;            /* minimised; what was last said to be the best */
     struct best_curve curve;
 };
 
-void wni_live_start(struct live *live, const struct studyfile *file, const struct tuner_limits *limits,
-                    bool quiet);
+void wni_live_start(struct live *live, const struct studyfile *file, const struct study *study,
+                    const struct tuner_limits *limits, bool quiet);
 void wni_live_end(
     struct live *live); /* takes back what was drawn; the curve stays until wni_best_curve_release() */
 /* Fills in what the tuner tells; on_duty is left to the caller, who calls wni_live_draw() in it. */

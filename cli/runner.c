@@ -155,8 +155,7 @@ static void set_up_tuner(struct run *r)
                                     .keep = r->options->keep,
                                     .settle = true,
                                     .interrupt_ends = r->options->interrupt_ends};
-    wni_live_start(&r->live, f, &r->tuner.limits, r->options->quiet);
-    r->live.best = r->study.history.best_value;
+    wni_live_start(&r->live, f, &r->study, &r->tuner.limits, r->options->quiet);
     wni_live_watch(&r->live, &r->tuner.watcher);
     r->tuner.watcher.on_duty = on_duty;
 }

@@ -4,6 +4,8 @@
 #define _GNU_SOURCE
 #include "backend/guard.h"
 
+#include "backend/spawn.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -28,7 +30,7 @@ static size_t signal_all(const struct watch *w, int signal)
     size_t alive = 0;
     for (size_t i = 0; i < w->n; i++) {
         pid_t group = __atomic_load_n(&w->groups[i], __ATOMIC_ACQUIRE);
-        if (group && kill(-group, signal) == 0) alive++;
+        if (group && wni_group_signal(group, signal)) alive++;
     }
     return alive;
 }

@@ -39,8 +39,9 @@ enum {
     CHUNK = 1 << 16,    /* bytes read from a stream before others get their turn */
     STRAYS_SECONDS = 1, /* between looks for processes that left their group */
     N_STREAMS = 2,      /* stdout, stderr */
-    ORPHANS = 256,      /* ends of processes we know nothing of, remembered */
 };
+
+static const double GATHER = 0.002; /* seconds that ends of processes may wait to be taken together */
 
 static const char *const stream_names[N_STREAMS] = {"stdout", "stderr"};
 
@@ -59,22 +60,9 @@ enum ending { /* who ended the run */
               ENDED_CLOSED,
 };
 
-/* A start under way in a thread. */
-struct birth {
-    uv_work_t work;
-    struct local *b;
-    struct slot *slot;
-    struct arena arena; /* holds argv */
-    const char *const *argv;
-    struct environment env;
-    wn_status status;
-    struct err err;
-};
-
 struct slot {
     bool busy;
-    bool unborn;  /* its process is being started; `group` is not known yet */
-    bool doomed;  /* to be ended as soon as it is */
+    bool near;    /* its process has not executed its program yet, as far as we know */
     bool heard;   /* the tuner wants to know */
     bool reaped;  /* its first process has ended, as `status` says */
     bool drained; /* and all it printed has been read */
@@ -83,10 +71,11 @@ struct slot {
     int status;
     enum ending why;
     double started, ended;
+    double perhaps_ended;    /* not before this */
     double term_at, kill_at; /* INFINITY: not */
     uint64_t reports;        /* of this run */
     struct stream streams[N_STREAMS];
-    struct birth birth;
+    struct spawn spawn;
 };
 
 struct waiting { /* a start without a slot yet */
@@ -94,11 +83,6 @@ struct waiting { /* a start without a slot yet */
     bool again;
     double resumed_from;
     double *config;
-};
-
-struct orphan { /* a process that ended before we knew which slot it belongs to */
-    pid_t pid;
-    int status;
 };
 
 struct queued {
@@ -115,18 +99,15 @@ struct local {
     struct guard guard;
     uv_loop_t loop;
     uv_timer_t timer;
-    uv_work_t nothing;
     uv_signal_t signals[4];
     size_t n_signals;
     bool loop_open, closing;
     double opened, last_told, looked_for_strays;
+    double buried, looked, entered; /* last: end of a process, look for ends, wait for them */
     unsigned interrupts;
     struct slot *slots;
     struct waiting *waiting;
     size_t n_waiting;
-    unsigned unborn;        /* slots */
-    struct orphan *orphans; /* a ring */
-    size_t n_orphans, orphans_cap;
     struct queued *queue;
     size_t head, n_queue, queue_cap;
     char *told; /* detail of the happening last given out */
@@ -134,7 +115,7 @@ struct local {
     wn_status status; /* what went wrong in a callback; next() tells */
     struct err err;
     struct local_figures figures;
-    double *freed; /* when each slot's last process ended; NAN: refilled since */
+    double *freed; /* when each slot's last process ended; NAN: it has had none */
 };
 
 static double now(const void *self)
@@ -241,6 +222,15 @@ static void close_streams(struct slot *slot)
 
 /* ---- how a run ended ---- */
 
+/* The number of a process that was reaped may be another's; that of a group with members is not. */
+static void signal_group(const struct slot *slot, int signal)
+{
+    if (slot->reaped)
+        kill(-slot->group, signal);
+    else
+        wni_group_signal(slot->group, signal);
+}
+
 static bool group_is_gone(const struct slot *slot)
 {
     return kill(-slot->group, 0) != 0 && errno == ESRCH;
@@ -249,9 +239,7 @@ static bool group_is_gone(const struct slot *slot)
 static void end_group(const struct local *b, struct slot *slot, enum ending why)
 {
     if (slot->why == ENDED_ITSELF) slot->why = why;
-    slot->doomed = slot->unborn;
-    if (slot->unborn) return;
-    kill(-slot->group, SIGTERM);
+    signal_group(slot, SIGTERM);
     slot->term_at = INFINITY;
     if (isinf(slot->kill_at)) slot->kill_at = now(b) + b->setup->grace;
 }
@@ -358,12 +346,7 @@ static void tell_end(struct local *b, struct slot *slot)
         remember(b, wni_fail_memory(&err), &err);
     }
     wni_buf_release(&detail);
-    slot->heard = false;
-    slot->drained = true;
-    close_streams(slot);
 }
-
-static wn_status run_in(struct local *b, struct slot *slot, const struct waiting *w, struct err *err);
 
 /* A trial that could not be started ends as soon as it began; nor will others start. */
 static void tell_stillborn(struct local *b, uint32_t trial, struct err *why)
@@ -372,6 +355,22 @@ static void tell_stillborn(struct local *b, uint32_t trial, struct err *why)
     char *detail = wni_strdup(why->text);
     remember(b, detail ? push(b, &it, detail, why) : wni_fail_memory(why), why);
 }
+
+/* Its process has ended, and all it printed is read. */
+static void end_run(struct local *b, struct slot *slot)
+{
+    struct err why = {0};
+    if (!wni_spawn_result(&slot->spawn, &why)) {
+        tell_end(b, slot);
+    } else if (slot->heard) {
+        tell_stillborn(b, slot->trial, &why);
+    }
+    slot->heard = false;
+    slot->drained = true;
+    close_streams(slot);
+}
+
+static wn_status run_in(struct local *b, struct slot *slot, const struct waiting *w, struct err *err);
 
 /* ---- slots ---- */
 
@@ -415,52 +414,49 @@ static bool settle(struct local *b, struct slot *slot)
     if (!slot->busy || !slot->reaped) return false;
     if (!slot->drained) {
         if (read_slot(b, slot)) return true;
-        tell_end(b, slot);
+        end_run(b, slot);
     }
     if (group_is_gone(slot)) {
         wni_guard_set(&b->guard, (size_t)(slot - b->slots), 0);
         slot->busy = false;
-        b->freed[slot - b->slots] = slot->ended;
+        b->freed[slot - b->slots] = slot->perhaps_ended;
     } else if (isinf(slot->kill_at)) { /* left behind by a program that is done */
         end_group(b, slot, ENDED_ITSELF);
     }
     return false;
 }
 
-static bool bury(struct local *b, pid_t pid, int status)
+static void note_execution(struct local *b, struct slot *slot)
+{
+    double freed = b->freed[slot - b->slots];
+    if (!slot->near || wni_spawn_is_near(&slot->spawn)) return;
+    slot->near = false;
+    if (!isnan(freed)) wni_delay_add(&b->figures.execute, now(b) - freed);
+}
+
+static void bury(struct local *b, pid_t pid, int status)
 {
     for (unsigned i = 0; i < b->setup->workers; i++) {
         struct slot *slot = &b->slots[i];
-        if (!slot->busy || slot->unborn || slot->reaped || slot->group != pid) continue;
+        if (!slot->busy || slot->reaped || slot->group != pid) continue;
+        note_execution(b, slot);
         slot->reaped = true;
         slot->status = status;
-        slot->ended = now(b);
-        return true;
+        slot->ended = b->buried = now(b);
+        slot->perhaps_ended = wni_earliest_end(b->looked, b->entered, slot->ended);
+        return;
     }
-    return false;
 }
 
-/* Takes the ends of all children: of trials, of orphans we adopted, of the guard.  A process may end before
- * the thread that started it has told us its number: such ends are kept for after_birth(). */
+/* Takes the ends of all children: of trials, of orphans we adopted, of the guard. */
 static void reap(struct local *b)
 {
     int status;
-    if (b->unborn == 0) b->n_orphans = 0;
+    for (unsigned i = 0; i < b->setup->workers; i++)
+        note_execution(b, &b->slots[i]);
     for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;)
-        if (!bury(b, pid, status)) b->orphans[b->n_orphans++ % b->orphans_cap] = (struct orphan){pid, status};
-}
-
-/* The end of a process that came before its number. */
-static void bury_orphan(struct local *b, const struct slot *slot)
-{
-    size_t n = b->n_orphans < b->orphans_cap ? b->n_orphans : b->orphans_cap;
-    for (size_t i = 0; i < n; i++)
-        if (b->orphans[i].pid == slot->group) {
-            bury(b, slot->group, b->orphans[i].status);
-            return;
-        }
-    /* Pushed out of the ring by hundreds of others: that it ended is all that is known. */
-    if (kill(slot->group, 0) != 0 && errno == ESRCH) bury(b, slot->group, W_EXITCODE(255, 0));
+        bury(b, pid, status);
+    b->looked = now(b);
 }
 
 static void settle_all(struct local *b, bool *more)
@@ -479,12 +475,26 @@ static void mind_clock(struct local *b, struct slot *slot)
         time - slot->started > b->setup->timeout)
         end_group(b, slot, ENDED_TIMEOUT);
     if (time >= slot->term_at) end_group(b, slot, slot->why);
-    if (time >= slot->kill_at) kill(-slot->group, SIGKILL);
+    if (time >= slot->kill_at) signal_group(slot, SIGKILL);
 }
 
 static bool trial_lives(const void *context, uint32_t trial)
 {
     return find_slot(context, trial) != NULL;
+}
+
+static bool is_ours(const void *context, pid_t pid)
+{
+    const struct local *b = context;
+    bool found = pid == b->guard.pid;
+    for (unsigned i = 0; i < b->setup->workers && !found; i++)
+        found = b->slots[i].busy && !b->slots[i].reaped && b->slots[i].group == pid;
+    return found;
+}
+
+static size_t end_strays(const struct local *b, bool (*is_alive)(const void *context, uint32_t trial))
+{
+    return wni_strays_end(&(struct strays){b->folder, is_ours, is_alive, b});
 }
 
 static void on_timer(uv_timer_t *timer)
@@ -494,13 +504,13 @@ static void on_timer(uv_timer_t *timer)
     reap(b);
     for (unsigned i = 0; i < b->setup->workers; i++) {
         struct slot *slot = &b->slots[i];
-        if (!slot->busy || slot->unborn) continue;
+        if (!slot->busy) continue;
         mind_clock(b, slot);
         if (!slot->reaped && read_slot(b, slot)) more = true;
     }
     settle_all(b, &more);
     if (now(b) - b->looked_for_strays > STRAYS_SECONDS) {
-        wni_strays_end(b->folder, trial_lives, b);
+        end_strays(b, trial_lives);
         b->looked_for_strays = now(b);
     }
     uv_timer_start(timer, on_timer, more ? 0 : POLL_MS, 0);
@@ -552,92 +562,44 @@ static wn_status open_streams(struct local *b, struct slot *slot, double resumed
     return st;
 }
 
-static void release_birth(struct birth *birth)
-{
-    wni_environment_release(&birth->env);
-    wni_arena_release(&birth->arena);
-}
-
 /* All that a start needs, but for the start itself. */
 static wn_status prepare(struct local *b, struct slot *slot, const struct waiting *w, struct err *err)
 {
-    struct birth *birth = &slot->birth;
+    struct spawn *spawn = &slot->spawn;
     struct buf config = {0};
     wni_config_write(b->setup->space, w->config, &config);
     wn_status st = config.failed ? wni_fail_memory(err) : WN_OK;
-    if (!st) st = b->setup->expand(b->setup->context, w->trial, w->config, &birth->arena, &birth->argv, err);
-    if (!st) set_environment(b, slot, w, &config, &birth->env);
+    if (!st) st = b->setup->expand(b->setup->context, w->trial, w->config, &spawn->arena, &spawn->argv, err);
+    if (!st) set_environment(b, slot, w, &config, &spawn->env);
     wni_buf_putc(&config, '\n'); /* from here on it is a file */
-    if (!st && (birth->env.failed || config.failed)) st = wni_fail_memory(err);
+    if (!st && (spawn->env.failed || config.failed)) st = wni_fail_memory(err);
     if (!st) st = wni_trial_folder_make(b->folder, w->trial, !w->again, &config, err);
     if (!st) st = open_streams(b, slot, w->resumed_from, err);
     wni_buf_release(&config);
     return st;
 }
 
-/* In a thread: the C library waits until the new process executes its program, which on a busy machine takes
- * milliseconds, and others end and report meanwhile. */
-static void give_birth(uv_work_t *work)
-{
-    struct birth *birth = work->data;
-    pid_t pid;
-    const struct stream *streams = birth->slot->streams;
-    birth->status = wni_spawn(birth->argv, &birth->env, streams[0].fd, streams[1].fd, &pid, &birth->err);
-    if (birth->status) return;
-    wni_guard_set(&birth->b->guard, (size_t)(birth->slot - birth->b->slots), pid);
-    birth->slot->group = pid; /* nobody looks while the slot is unborn */
-}
-
-static void count_refill(struct local *b, size_t i, double time)
-{
-    b->figures.starts++;
-    if (isnan(b->freed[i])) return;
-    double took = time - b->freed[i];
-    b->figures.refills++;
-    b->figures.refill_sum += took;
-    if (took > b->figures.refill_max) b->figures.refill_max = took;
-    b->freed[i] = NAN;
-}
-
-static void after_birth(uv_work_t *work, int cancelled)
-{
-    struct birth *birth = work->data;
-    struct local *b = birth->b;
-    struct slot *slot = birth->slot;
-    bool more = false;
-    (void)cancelled; /* nobody does */
-    slot->unborn = false;
-    b->unborn--;
-    release_birth(birth);
-    if (birth->status) {
-        slot->busy = false;
-        close_streams(slot);
-        if (slot->heard) tell_stillborn(b, slot->trial, &birth->err);
-        return;
-    }
-    slot->started = now(b);
-    count_refill(b, (size_t)(slot - b->slots), slot->started);
-    if (slot->doomed) end_group(b, slot, slot->why);
-    bury_orphan(b, slot);
-    settle_all(b, &more);
-}
-
 static wn_status run_in(struct local *b, struct slot *slot, const struct waiting *w, struct err *err)
 {
-    *slot = (struct slot){.trial = w->trial, .term_at = INFINITY, .kill_at = INFINITY, .heard = true};
-    slot->birth = (struct birth){.b = b, .slot = slot};
-    slot->birth.work.data = &slot->birth;
+    size_t place = (size_t)(slot - b->slots);
+    wni_spawn_clear(&slot->spawn);
+    *slot = (struct slot){
+        .trial = w->trial, .term_at = INFINITY, .kill_at = INFINITY, .heard = true, .spawn = slot->spawn};
     for (int i = 0; i < N_STREAMS; i++)
         slot->streams[i].fd = -1;
     wn_status st = prepare(b, slot, w, err);
+    slot->spawn.out = slot->streams[0].fd;
+    slot->spawn.err_out = slot->streams[1].fd;
+    if (!st) st = wni_spawn(&slot->spawn, &b->guard.groups[place], err); /* guarded from its first moment */
     if (st) {
-        release_birth(&slot->birth);
         close_streams(slot);
         return st;
     }
-    slot->busy = slot->unborn = true;
-    b->unborn++;
-    uv_queue_work(&b->loop, &slot->birth.work, give_birth, after_birth); /* fails for a NULL function only */
+    slot->busy = slot->near = true;
+    slot->group = b->guard.groups[place];
+    slot->started = now(b);
+    b->figures.starts++;
+    if (!isnan(b->freed[place])) wni_delay_add(&b->figures.refill, slot->started - b->freed[place]);
     return WN_OK;
 }
 
@@ -724,6 +686,33 @@ static bool expects_something(const struct local *b)
     return b->n_waiting > 0;
 }
 
+static void block_ends(bool on)
+{
+    sigset_t ends;
+    sigemptyset(&ends);
+    sigaddset(&ends, SIGCHLD);
+    pthread_sigmask(on ? SIG_BLOCK : SIG_UNBLOCK, &ends, NULL);
+}
+
+/* Where processes end in quick succession they are taken several at a time: a turn of the loop for each end
+ * would cost half as much again.  So after an end the next look is GATHER later; one that comes alone is seen
+ * at once. */
+static void gather(const struct local *b)
+{
+    double rest = b->buried + GATHER - now(b);
+    if (rest > 0) nanosleep(&(struct timespec){.tv_nsec = (long)(rest * 1e9)}, NULL);
+}
+
+/* SIGCHLD is heard here and nowhere else: one for many ends, and no call is interrupted by it. */
+static void wait_for_something(struct local *b)
+{
+    gather(b);
+    b->entered = now(b);
+    block_ends(false);
+    uv_run(&b->loop, UV_RUN_ONCE);
+    block_ends(true);
+}
+
 static wn_status next(void *self, struct happening *out, struct err *err)
 {
     struct local *b = self;
@@ -743,7 +732,7 @@ static wn_status next(void *self, struct happening *out, struct err *err)
         }
         if (b->setup->tick <= 0 && !expects_something(b))
             return wni_fail(err, WN_EXHAUSTED, "nothing is running");
-        uv_run(&b->loop, UV_RUN_ONCE);
+        wait_for_something(b);
     }
 }
 
@@ -776,11 +765,11 @@ static void end_everything(struct local *b)
         slot->heard = false;
     }
     while (is_busy(b)) {
-        uv_run(&b->loop, UV_RUN_ONCE);
+        wait_for_something(b);
         for (unsigned i = 0; i < b->setup->workers && b->interrupts > before; i++)
-            if (b->slots[i].busy && !b->slots[i].unborn) kill(-b->slots[i].group, SIGKILL);
+            if (b->slots[i].busy) signal_group(&b->slots[i], SIGKILL);
     }
-    for (int i = 0; i < 100 && wni_strays_end(b->folder, nobody_lives, NULL) > 0; i++) {
+    for (int i = 0; i < 100 && end_strays(b, nobody_lives) > 0; i++) {
         usleep(1000); /* they have to die first */
         reap(b);
     }
@@ -802,6 +791,7 @@ static void close_local(void *self)
             continue;
         reap(b);
         wni_strays_adopt(false);
+        block_ends(false);
     }
     wni_guard_close(&b->guard);
     for (size_t i = b->head; i < b->n_queue; i++)
@@ -809,10 +799,11 @@ static void close_local(void *self)
     free(b->queue);
     free(b->told);
     free(b->chunk);
+    for (unsigned i = 0; b->slots && i < b->setup->workers; i++)
+        wni_spawn_release(&b->slots[i].spawn);
     free(b->slots);
     free(b->waiting);
     free(b->freed);
-    free(b->orphans);
     wni_environment_release(&b->base);
     wni_report_form_release(&b->form);
     free(b);
@@ -845,35 +836,13 @@ static void set_base_environment(struct local *b)
     wni_environment_set(e, "WINNOW_RESOURCE_MAX", "%.15g", s->max_resource);
 }
 
-static void do_nothing(uv_work_t *work)
-{
-    (void)work;
-}
-
-static void after_nothing(uv_work_t *work, int cancelled)
-{
-    (void)work, (void)cancelled;
-}
-
-/* A start waits for the processor more than it uses it: on a busy machine four threads, libuv's default,
- * would start a few hundred processes a second.  libuv looks at the variable when the pool is first used,
- * which is here. */
-static void widen_pool(struct local *b)
-{
-    static const char name[] = "UV_THREADPOOL_SIZE";
-    bool set = getenv(name) != NULL;
-    if (!set) setenv(name, "16", 1);
-    uv_queue_work(&b->loop, &b->nothing, do_nothing, after_nothing);
-    if (!set) unsetenv(name);
-}
-
 static int open_loop(struct local *b)
 {
     static const int wanted[] = {SIGCHLD, SIGINT, SIGTERM, SIGHUP};
     int failed = uv_loop_init(&b->loop);
     if (failed) return failed;
     b->loop_open = true;
-    widen_pool(b);
+    block_ends(true);
     uv_timer_init(&b->loop, &b->timer);
     b->timer.data = b;
     uv_timer_start(&b->timer, on_timer, POLL_MS, 0);
@@ -902,9 +871,7 @@ static wn_status open_parts(struct local *b, struct err *err)
     b->waiting = wni_new(struct waiting, s->workers);
     b->freed = wni_new(double, s->workers);
     b->chunk = malloc(CHUNK);
-    b->orphans_cap = s->workers + ORPHANS;
-    b->orphans = wni_new(struct orphan, b->orphans_cap);
-    if (!b->slots || !b->waiting || !b->freed || !b->chunk || !b->orphans) return wni_fail_memory(err);
+    if (!b->slots || !b->waiting || !b->freed || !b->chunk) return wni_fail_memory(err);
     for (unsigned i = 0; i < s->workers; i++)
         b->freed[i] = NAN;
     wn_status st = wni_folder_make(s->folder, b->folder, err);

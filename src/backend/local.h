@@ -34,12 +34,30 @@ struct local_setup {
  * orphans below it (PR_SET_CHILD_SUBREAPER) while it is open: one backend in a process at a time. */
 wn_status wni_local_open(struct backend *backend, const struct local_setup *setup, struct err *err);
 
-/* Seconds from the end of each process to the start of the next one in its place, and how many: for
- * measurement. */
+/* For measurement: from the end of a process until there was the next one in its place, and until that was
+ * seen to have executed its program, which also takes its own share of the processor. */
+struct delay {
+    uint64_t n;
+    double sum, max; /* seconds */
+};
 struct local_figures {
-    uint64_t starts, refills;
-    double refill_sum, refill_max;
+    uint64_t starts;
+    struct delay refill, execute;
 };
 struct local_figures wni_local_figures(const struct backend *backend);
+
+static inline void wni_delay_add(struct delay *d, double seconds)
+{
+    d->n++;
+    d->sum += seconds;
+    if (seconds > d->max) d->max = seconds;
+}
+
+/* When a process ended is not known, only when its end was noticed.  One that was there when we came to wait,
+ * so that the wait was over at once, may have been there since the last look: then that moment is taken. */
+static inline double wni_earliest_end(double looked, double entered, double noticed)
+{
+    return noticed - entered < 0.0002 ? looked : noticed;
+}
 
 #endif

@@ -1,17 +1,28 @@
-/* spawn.c -- posix_spawn, not uv_spawn: the latter forks, which copies page tables, so that a start costs
- * more the larger the runner has become; the C library's shares the memory until the program is executed. */
+/* spawn.c -- environments, and processes that run in our memory until they execute their program.
+ *
+ * fork() copies page tables, so a start would cost more the larger the runner has become.  vfork() and
+ * posix_spawn() share the memory instead, but stand still until the program is executed: milliseconds on a
+ * busy machine, in which others end and report.  So we call clone() ourselves: memory shared, a small stack
+ * of its own, and the runner goes on at once (64 trials of 50 ms on 2 cores: twice as many a second).
+ *
+ * The price: the new process runs beside us in the same memory.  It writes to nothing but its stack and
+ * `error`, makes system calls without the C library (whose errno is ours), and has all signals blocked until
+ * none of our handlers is left. */
 #define _GNU_SOURCE
 #include "backend/spawn.h"
 
 #include "base/mem.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /* ---- environment ---- */
@@ -35,7 +46,9 @@ void wni_environment_init(struct environment *e, char *const *inherited)
 
 void wni_environment_copy(struct environment *to, const struct environment *from)
 {
+    enum { MORE = 16 }; /* those that will be added */
     *to = (struct environment){.failed = from->failed};
+    if (!wni_reserve((void **)&to->items, &to->cap, from->n + MORE, sizeof *to->items)) to->failed = true;
     for (size_t i = 0; i < from->n; i++)
         add_item(to, from->items[i]);
 }
@@ -43,7 +56,8 @@ void wni_environment_copy(struct environment *to, const struct environment *from
 static size_t find_item(const struct environment *e, const char *name)
 {
     size_t n = strlen(name), i = 0;
-    while (i < e->n && (strncmp(e->items[i], name, n) != 0 || e->items[i][n] != '='))
+    while (i < e->n &&
+           (e->items[i][0] != *name || strncmp(e->items[i], name, n) != 0 || e->items[i][n] != '='))
         i++;
     return i;
 }
@@ -55,7 +69,7 @@ bool wni_environment_has(const struct environment *e, const char *name)
 
 void wni_environment_set(struct environment *e, const char *name, const char *format, ...)
 {
-    char value[256];
+    char value[1024]; /* most fit, and need not be printed twice */
     va_list args;
     va_start(args, format);
     int n = vsnprintf(value, sizeof value, format, args);
@@ -68,9 +82,13 @@ void wni_environment_set(struct environment *e, const char *name, const char *fo
     }
     memcpy(item, name, before - 1);
     item[before - 1] = '=';
-    va_start(args, format);
-    vsnprintf(item + before, (size_t)n + 1, format, args);
-    va_end(args);
+    if ((size_t)n < sizeof value) {
+        memcpy(item + before, value, (size_t)n);
+    } else {
+        va_start(args, format);
+        vsnprintf(item + before, (size_t)n + 1, format, args);
+        va_end(args);
+    }
     if (at < e->n)
         e->items[at] = item;
     else
@@ -84,47 +102,184 @@ void wni_environment_release(struct environment *e)
     *e = (struct environment){0};
 }
 
-/* ---- processes ---- */
+/* ---- in the new process ---- */
 
-/* Signals as a fresh program expects them: none blocked, none ignored. */
-static int set_signals(posix_spawnattr_t *attr)
+/* Sanitizers keep books in thread-local memory, which is ours. */
+#define BARE __attribute__((no_sanitize("address"), no_sanitize("thread"), no_sanitize("undefined")))
+
+#if defined __SANITIZE_THREAD__
+#define WATCHED 1
+#elif defined __has_feature
+#if __has_feature(thread_sanitizer)
+#define WATCHED 1
+#endif
+#endif
+
+#if defined __x86_64__ && !defined WATCHED
+enum { SIDE_BY_SIDE = 1 };
+
+BARE static long call(long number, uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d)
 {
-    sigset_t all, none;
-    sigfillset(&all);
-    sigemptyset(&none);
-    int failed = posix_spawnattr_setsigdefault(attr, &all);
-    if (!failed) failed = posix_spawnattr_setsigmask(attr, &none);
-    return failed ? failed
-                  : posix_spawnattr_setflags(attr, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGDEF |
-                                                       POSIX_SPAWN_SETSIGMASK);
+    long result;
+    register uintptr_t fourth __asm__("r10") = d;
+    __asm__ volatile("syscall"
+                     : "=a"(result)
+                     : "a"(number), "D"(a), "S"(b), "d"(c), "r"(fourth)
+                     : "rcx", "r11", "memory");
+    return result;
+}
+#elif defined __aarch64__ && !defined WATCHED
+enum { SIDE_BY_SIDE = 1 };
+
+BARE static long call(long number, uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d)
+{
+    register long what __asm__("x8") = number;
+    register uintptr_t first __asm__("x0") = a, second __asm__("x1") = b;
+    register uintptr_t third __asm__("x2") = c, fourth __asm__("x3") = d;
+    __asm__ volatile("svc 0" : "+r"(first) : "r"(what), "r"(second), "r"(third), "r"(fourth) : "memory");
+    return (long)first;
+}
+#else
+enum { SIDE_BY_SIDE = 0 }; /* errno is free to use: we stand still, as with vfork() */
+
+BARE static long call(long number, uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d)
+{
+    long result = syscall(number, a, b, c, d);
+    return result < 0 ? -errno : result;
+}
+#endif
+
+/* As a fresh program expects them: none ignored, none blocked.  Ours are handled in our memory, so that none
+ * may come before the last is gone. */
+BARE static void reset_signals(void)
+{
+    enum {
+        SET = 8,
+        ACTION = 64
+    }; /* bytes: of the kernel's set of signals; no less than its struct sigaction */
+    uint64_t zero[ACTION / 8] = {0}; /* SIG_DFL, no flags; no signals */
+    for (unsigned i = 1; i <= 64; i++)
+        call(SYS_rt_sigaction, i, (uintptr_t)zero, 0, SET);
+    call(SYS_rt_sigprocmask, SIG_SETMASK, (uintptr_t)zero, 0, SET);
 }
 
-static int set_files(posix_spawn_file_actions_t *files, int out, int err_out)
+BARE static long put_file(int file, int place)
 {
-    int failed = posix_spawn_file_actions_addopen(files, 0, "/dev/null", 0, 0);
-    if (!failed) failed = posix_spawn_file_actions_adddup2(files, out, 1);
-    return failed ? failed : posix_spawn_file_actions_adddup2(files, err_out, 2);
+    return file == place ? call(SYS_fcntl, (uintptr_t)file, F_SETFD, 0, 0)
+                         : call(SYS_dup3, (uintptr_t)file, (uintptr_t)place, 0, 0);
 }
 
-wn_status wni_spawn(const char *const *argv, const struct environment *env, int out, int err_out, pid_t *pid,
-                    struct err *err)
+BARE static long put_files(const struct spawn *s)
 {
-    posix_spawnattr_t attr;
-    posix_spawn_file_actions_t files;
-    int failed = posix_spawnattr_init(&attr);
-    if (failed) return wni_fail_memory(err);
-    failed = posix_spawn_file_actions_init(&files);
-    if (!failed) {
-        failed = set_signals(&attr);
-        if (!failed) failed = set_files(&files, out, err_out);
-        if (!failed)
-            failed =
-                posix_spawnp(pid, argv[0], &files, &attr, (char *const *)argv, (char *const *)env->items);
-        posix_spawn_file_actions_destroy(&files);
+    long null = call(SYS_openat, (uintptr_t)AT_FDCWD, (uintptr_t) "/dev/null", O_RDONLY, 0);
+    long result = null > 0 ? call(SYS_dup3, (uintptr_t)null, 0, 0, 0) : null;
+    if (null > 0) call(SYS_close, (uintptr_t)null, 0, 0, 0);
+    if (result >= 0) result = put_file(s->out, 1);
+    return result < 0 ? result : put_file(s->err_out, 2);
+}
+
+/* Tries the places where the program may be; comes back with the reason only when it is in none. */
+BARE static long execute(const struct spawn *s)
+{
+    long denied = 0, result = -ENOENT;
+    for (const char *const *at = s->places; *at; at++) {
+        result = call(SYS_execve, (uintptr_t)*at, (uintptr_t)s->argv, (uintptr_t)s->env.items, 0);
+        if (result == -EACCES) denied = result;
+        if (result != -EACCES && result != -ENOENT && result != -ENOTDIR) return result;
     }
-    posix_spawnattr_destroy(&attr);
+    return denied ? denied : result;
+}
+
+BARE static int be_born(void *context)
+{
+    struct spawn *s = context;
+    call(SYS_setsid, 0, 0, 0, 0);
+    reset_signals();
+    long failed = put_files(s);
+    if (failed >= 0) failed = execute(s);
+    __atomic_store_n(&s->error, (int)-failed, __ATOMIC_RELEASE);
+    call(SYS_exit_group, 127, 0, 0, 0);
+    return 127; /* never */
+}
+
+/* ---- in ours ---- */
+
+/* NAME in a folder of PATH; an empty one is the current. */
+static const char *join(struct arena *arena, const char *folder, size_t n, const char *name)
+{
+    size_t length = strlen(name) + 1;
+    char *path = arena_new(arena, char, n + 1 + length);
+    if (!path) return NULL;
+    memcpy(path, folder, n);
+    path[n] = '/';
+    memcpy(path + n + (n > 0), name, length);
+    return path;
+}
+
+/* Where the program may be: the name itself, or in each folder of PATH. */
+static bool find_places(struct spawn *s)
+{
+    const char *path = getenv("PATH"), *name = s->argv[0];
+    size_t n = 0, most = 1;
+    bool search = path && *path && !strchr(name, '/');
+    for (const char *at = path; search && *at; at++)
+        most += *at == ':';
+    s->places = arena_new(&s->arena, const char *, most + 1);
+    if (!s->places) return false;
+    if (!search) s->places[n++] = name;
+    while (n < most && search) {
+        size_t length = strcspn(path, ":");
+        s->places[n] = join(&s->arena, path, length, name);
+        if (!s->places[n++]) return false;
+        path += length + 1;
+    }
+    return true;
+}
+
+wn_status wni_spawn(struct spawn *s, pid_t *pid, struct err *err)
+{
+    enum { STACK = 1 << 14 };
+    sigset_t all, before;
+    if (!s->stack) s->stack = malloc(STACK);
+    if (s->env.failed || !s->stack || !find_places(s)) return wni_fail_memory(err);
+    s->error = 0;
+    s->near = 1;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int flags = CLONE_VM | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID | (SIDE_BY_SIDE ? 0 : CLONE_VFORK);
+    int made = clone(be_born, s->stack + STACK, flags | SIGCHLD, s, pid, NULL, &s->near);
+    int failed = errno;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (made > 0) return WN_OK;
+    s->near = 0;
+    if (failed == ENOMEM) return wni_fail_memory(err);
+    return wni_fail(err, WN_EIO, "cannot start a process: %s", strerror(failed));
+}
+
+bool wni_spawn_is_near(const struct spawn *s)
+{
+    return __atomic_load_n(&s->near, __ATOMIC_ACQUIRE) != 0;
+}
+
+wn_status wni_spawn_result(const struct spawn *s, struct err *err)
+{
+    int failed = __atomic_load_n(&s->error, __ATOMIC_ACQUIRE);
     if (!failed) return WN_OK;
     if (failed == ENOMEM) return wni_fail_memory(err);
     return wni_fail(err, failed == ENOENT || failed == EACCES || failed == ENOEXEC ? WN_EINVAL : WN_EIO,
-                    "cannot run '%s': %s", argv[0], strerror(failed));
+                    "cannot run '%s': %s", s->argv[0], strerror(failed));
+}
+
+void wni_spawn_clear(struct spawn *s)
+{
+    wni_environment_release(&s->env);
+    wni_arena_release(&s->arena);
+    *s = (struct spawn){.stack = s->stack};
+}
+
+void wni_spawn_release(struct spawn *s)
+{
+    wni_spawn_clear(s);
+    free(s->stack);
+    s->stack = NULL;
 }

@@ -6,6 +6,8 @@
 #include "base/buf.h"
 #include "base/err.h"
 
+#include <errno.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
@@ -25,10 +27,37 @@ void wni_environment_set(struct environment *e, const char *name, const char *fo
 bool wni_environment_has(const struct environment *e, const char *name);
 void wni_environment_release(struct environment *e);
 
-/* Starts argv in a session, and so a process group, of its own: *pid is the group's number too.  Standard
- * input is empty.  The program is looked for along PATH.  Fails with the reason when it cannot be executed.
- */
-wn_status wni_spawn(const char *const *argv, const struct environment *env, int out, int err_out, pid_t *pid,
-                    struct err *err);
+/* A process on its way from us to its program.  Until it is there it runs in our memory: all of this stays
+ * as it is while wni_spawn_is_near(). */
+struct spawn {
+    struct arena arena; /* for argv and what it points to, if you like */
+    const char *const *argv;
+    struct environment env;
+    int out, err_out; /* its standard output and error */
+
+    const char **places; /* where the program may be */
+    char *stack;
+    pid_t near; /* the kernel clears it when the process executes its program or ends */
+    int error;  /* of what kept it from executing; 0: nothing */
+};
+
+/* Starts argv in a session, and so a process group, of its own, with empty standard input; the program is
+ * looked for along PATH.  Does not wait: the group is there a little later than the process, and whether the
+ * program could be executed is known when the process is not near any more.  *pid is written before the
+ * process can do anything. */
+wn_status wni_spawn(struct spawn *s, pid_t *pid, struct err *err);
+bool wni_spawn_is_near(const struct spawn *s);
+/* Why the program could not be executed; the process has ended then. */
+wn_status wni_spawn_result(const struct spawn *s, struct err *err);
+/* Ready for the next process. */
+void wni_spawn_clear(struct spawn *s);
+void wni_spawn_release(struct spawn *s);
+
+/* Signals all of the group, or its first process while it has not made its group yet.  Returns whether there
+ * was anyone.  Makes no other call, so that a guard may use it. */
+static inline bool wni_group_signal(pid_t group, int signal)
+{
+    return kill(-group, signal) == 0 || (errno == ESRCH && kill(group, signal) == 0);
+}
 
 #endif

@@ -58,8 +58,7 @@ static void end_process(pid_t pid)
 
 /* The children of one thread: a process belongs to the thread that started it.  Returns how many were ended.
  */
-static size_t end_children(const char *list, char *scratch, const char *folder,
-                           bool (*spare)(const void *context, uint32_t trial), const void *context)
+static size_t end_children(const struct strays *s, const char *list, char *scratch)
 {
     char *end;
     size_t n = 0;
@@ -67,14 +66,14 @@ static size_t end_children(const char *list, char *scratch, const char *folder,
         long pid = strtol(at, &end, 10);
         uint32_t trial;
         if (end == at) return n;
-        if (!find_trial((pid_t)pid, folder, scratch, &trial) || spare(context, trial)) continue;
+        if (s->is_known(s->context, (pid_t)pid)) continue;
+        if (!find_trial((pid_t)pid, s->folder, scratch, &trial) || s->is_alive(s->context, trial)) continue;
         end_process((pid_t)pid);
         n++;
     }
 }
 
-size_t wni_strays_end(const char *folder, bool (*spare)(const void *context, uint32_t trial),
-                      const void *context)
+size_t wni_strays_end(const struct strays *s)
 {
     char *children = malloc(CHILDREN_MAX), *scratch = malloc(ENVIRON_MAX);
     DIR *threads = opendir("/proc/self/task");
@@ -83,8 +82,7 @@ size_t wni_strays_end(const char *folder, bool (*spare)(const void *context, uin
     while (children && scratch && threads && (thread = readdir(threads))) {
         char path[64 + sizeof thread->d_name];
         snprintf(path, sizeof path, "/proc/self/task/%s/children", thread->d_name);
-        if (read_proc(path, children, CHILDREN_MAX) > 0)
-            n += end_children(children, scratch, folder, spare, context);
+        if (read_proc(path, children, CHILDREN_MAX) > 0) n += end_children(s, children, scratch);
     }
     if (threads) closedir(threads);
     free(children);

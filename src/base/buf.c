@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEFAULT_LIMIT = 1 << 30 };
+enum { DEFAULT_LIMIT = 1 << 30, SMALLEST = 64 };
 
 void wni_buf_release(struct buf *b)
 {
@@ -30,7 +30,9 @@ static bool reserve(struct buf *b, size_t n)
 {
     if (b->failed) return false;
     size_t limit = b->limit ? b->limit : DEFAULT_LIMIT;
-    if (n > limit - b->len || !wni_reserve((void **)&b->data, &b->cap, b->len + n + 1, 1)) b->failed = true;
+    size_t need = n > limit - b->len ? 0 : b->len + n + 1;
+    if (need && need < SMALLEST) need = SMALLEST;
+    if (!need || !wni_reserve((void **)&b->data, &b->cap, need, 1)) b->failed = true;
     return !b->failed;
 }
 
@@ -55,16 +57,21 @@ void wni_buf_putc(struct buf *b, char c)
 void wni_buf_printf(struct buf *b, const char *format, ...)
 {
     va_list args;
+    if (b->failed) return;
+    size_t room = b->cap - b->len; /* what fits is printed only once */
     va_start(args, format);
-    int n = vsnprintf(NULL, 0, format, args);
+    int n = vsnprintf(room ? b->data + b->len : NULL, room, format, args);
     va_end(args);
     if (n < 0 || !reserve(b, (size_t)n)) {
+        if (room) b->data[b->len] = '\0';
         b->failed = true;
         return;
     }
-    va_start(args, format);
-    vsnprintf(b->data + b->len, (size_t)n + 1, format, args);
-    va_end(args);
+    if ((size_t)n >= room) {
+        va_start(args, format);
+        vsnprintf(b->data + b->len, (size_t)n + 1, format, args);
+        va_end(args);
+    }
     b->len += (size_t)n;
 }
 

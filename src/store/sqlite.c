@@ -17,6 +17,8 @@
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "configurations are stored as they are in memory");
 
+static const double LOOK_SECONDS = 0.2; /* between looks for leases that are over */
+
 static const char *const texts[STMT_COUNT] = {
     [STMT_BEGIN] = "BEGIN IMMEDIATE",
     [STMT_COMMIT] = "COMMIT",
@@ -353,19 +355,23 @@ static wn_status lease(void *self, uint32_t trial, enum lease_act act, double se
 }
 
 /* All users of a file in write-ahead mode are on one machine, so a lease of another boot is of a worker that
- * died with it.  One whose holder has ended is over at once; our own we need not look up. */
+ * died with it.  One whose holder has ended is over at once; our own we need not look up.  Every ask comes
+ * here, and each look goes through the leases of all that run: when none was over, a while of rest. */
 static wn_status expired(void *self, uint32_t *trial, struct err *err)
 {
     struct sqlite_store *s = self;
     sqlite3_stmt *q = s->statements[STMT_EXPIRED];
     bool more = false;
+    double now = s->clock();
     *trial = TRIAL_NONE;
+    if (now < s->look_again) return WN_OK;
     sqlite3_bind_int64(q, 1, s->study);
     sqlite3_bind_text(q, 2, s->boot, -1, SQLITE_STATIC);
-    sqlite3_bind_double(q, 3, s->clock());
+    sqlite3_bind_double(q, 3, now);
     sqlite3_bind_text(q, 4, s->self, -1, SQLITE_STATIC);
     wn_status st = wni_sqlite_step(&s->file, q, &more, err);
     if (more) *trial = (uint32_t)sqlite3_column_int64(q, 0);
+    if (!st && !more) s->look_again = now + LOOK_SECONDS;
     sqlite3_reset(q);
     return st;
 }

@@ -86,7 +86,8 @@ struct sqlite_store {
      * Replaced by tests. */
     double (*clock)(void);
     char boot[WNI_BOOT_MAX];
-    double *due; /* by trial: when its lease is to be renewed, 0: at the next occasion */
+    double look_again; /* when to look for leases that are over */
+    double *due;       /* by trial: when its lease is to be renewed, 0: at the next occasion */
     size_t due_cap, n_due;
 };
 

@@ -160,6 +160,8 @@ static void a_reboot_ends_all_leases(void **state)
     CHECK_INT(state_of(&s, 0), WN_RUNNING);
     the_time = 3;
     CHECK_INT(state_of(&s, 0), WN_RUNNING);
+    wni_study_release(&s);
+    open_as(&s, "fifo", NULL, 0);
     strcpy(((struct sqlite_store *)s.store.self)->boot, "another");
     CHECK_INT(state_of(&s, 0), WN_LOST);
     wni_study_release(&s);

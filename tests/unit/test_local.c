@@ -187,6 +187,64 @@ static void a_program_finds_what_it_needs(void **state)
     close_world(&w);
 }
 
+/* More workers than cards: they share them evenly. */
+static void cards_are_shared_out(void **state)
+{
+    (void)state;
+    struct world w;
+    char text[256], name[64], expected[64];
+    static const int64_t gpus[] = {3, 5};
+    make_world(&w, "echo card $CUDA_VISIBLE_DEVICES; echo epoch=1 loss=1");
+    w.setup.workers = 5;
+    w.setup.gpus = gpus;
+    w.setup.n_gpus = 2;
+    open_world(&w);
+    for (uint32_t i = 0; i < 5; i++)
+        start(&w, i, 0);
+    for (uint32_t i = 0; i < 5; i++) {
+        size_t reports;
+        next_end(&w, &reports);
+    }
+    for (uint32_t i = 0; i < 5; i++) {
+        snprintf(name, sizeof name, "trial-%05u/stdout", i);
+        snprintf(expected, sizeof expected, "card %d\n", (int)gpus[i % 2]);
+        read_file(&w, name, text, sizeof text);
+        CHECK_HAS(text, expected);
+    }
+    close_world(&w);
+}
+
+/* Many short ones: each is heard of once, and free workers are filled again soon. */
+static void short_trials_in_quick_succession(void **state)
+{
+    (void)state;
+    enum { WORKERS = 8, TRIALS = 200 };
+    struct world w;
+    bool ended[TRIALS] = {false};
+    uint32_t started = 0;
+    make_world(&w, "echo epoch=1 loss=1");
+    w.setup.workers = WORKERS;
+    open_world(&w);
+    for (; started < WORKERS; started++)
+        start(&w, started, 0);
+    for (int i = 0; i < TRIALS; i++) {
+        size_t reports;
+        struct happening it = next_end(&w, &reports);
+        CHECK(it.state == WN_COMPLETE && !ended[it.trial], "trial %u", it.trial);
+        ended[it.trial] = true;
+        if (started < TRIALS) start(&w, started++, 0);
+    }
+    struct local_figures figures = wni_local_figures(&w.backend);
+    CHECK_INT(figures.starts, TRIALS);
+    CHECK_INT(figures.refill.n, TRIALS - WORKERS);
+    CHECK(figures.execute.n >= TRIALS - WORKERS - 1 && figures.execute.sum >= figures.refill.sum,
+          "%llu executed, %g s and %g s", (unsigned long long)figures.execute.n, figures.execute.sum,
+          figures.refill.sum);
+    double mean = figures.refill.sum / (double)figures.refill.n;
+    CHECK(mean > 0 && mean < 0.5, "%g s", mean);
+    close_world(&w);
+}
+
 static void threads_are_shared_out(void **state)
 {
     (void)state;
@@ -641,6 +699,8 @@ int main(void)
         cmocka_unit_test(reports_come_as_they_are_printed),
         cmocka_unit_test(a_program_finds_what_it_needs),
         cmocka_unit_test(threads_are_shared_out),
+        cmocka_unit_test(cards_are_shared_out),
+        cmocka_unit_test(short_trials_in_quick_succession),
         cmocka_unit_test(ends_are_judged),
         cmocka_unit_test(a_program_that_is_not_there),
         cmocka_unit_test(a_command_that_cannot_be_run_is_hopeless),
