@@ -6,6 +6,7 @@
 #include "core/encode.h"
 #include "core/streams.h"
 #include "num/linalg.h"
+#include "num/portable.h"
 #include "num/stats.h"
 #include "surrogate/gp.h"
 #include "surrogate/quantile.h"
@@ -19,6 +20,7 @@ enum { LEVELS = 5, FRESH_TEST = 10000, LEAST_TEST = 10, GP_FIT_ROWS = 256, GP_BA
 /* Configurations with their final values, in random order: the first are for training. */
 struct sample {
     bool unit; /* encoded for a Gaussian process, not for trees */
+    enum surrogate_target target;
     size_t n, width;
     double *x, *y;
     struct arena arena;
@@ -34,25 +36,48 @@ struct drawing {
     void *curve;
 };
 
-/* Configuration number i and its value at the last level; false when the run diverged. */
-static wn_status draw_one(const struct drawing *d, size_t i, bool unit, double *x, double *y, bool *fine,
-                          struct err *err)
+/* The value at the last level of one run. */
+static wn_status final_value(const struct drawing *d, uint64_t seed, double *y, struct err *err)
 {
     const struct blackbox *box = d->box;
     double seconds;
+    memset(d->curve, 0, box->curve_size);
+    wn_status st = box->ops->open_curve(box, d->config, seed, d->curve, err);
+    if (!st) box->ops->read_curve(box, d->curve, box->n_levels - 1, y, &seconds);
+    return st;
+}
+
+/* The mean over the repeats of a table that did not diverge; NAN when all did. */
+static wn_status mean_value(const struct drawing *d, double *y, struct err *err)
+{
+    double sum = 0, count = 0;
+    wn_status st = WN_OK;
+    for (uint64_t seed = 0; seed < d->box->n_seeds && !st; seed++) {
+        double value = NAN;
+        st = final_value(d, seed, &value, err);
+        if (!isfinite(value)) continue;
+        sum += value;
+        count++;
+    }
+    *y = count > 0 ? sum / count : NAN;
+    return st;
+}
+
+/* Configuration number i and its value; not fine when the run diverged. */
+static wn_status draw_one(const struct drawing *d, size_t i, const struct sample *s, double *x, double *y,
+                          bool *fine, struct err *err)
+{
+    const struct blackbox *box = d->box;
     if (d->rows)
         box->ops->row_config(box, d->rows[i], d->config);
     else
         wni_config_sample(&box->space, d->rng, d->config);
     uint64_t seed = box->n_seeds > 1 ? wni_rng_below(d->rng, box->n_seeds) : wni_rng_u64(d->rng);
-    memset(d->curve, 0, box->curve_size);
-    wn_status st = box->ops->open_curve(box, d->config, seed, d->curve, err);
-    if (st) return st;
-    box->ops->read_curve(box, d->curve, box->n_levels - 1, y, &seconds);
-    if (box->goal == WN_MAXIMIZE) *y = -*y;
-    *fine = isfinite(*y);
-    (unit ? wni_encode_unit : wni_encode_tree)(&box->space, d->config, x);
-    return WN_OK;
+    wn_status st = s->target == TARGET_AUTHORS && box->n_seeds > 1 ? mean_value(d, y, err)
+                                                                   : final_value(d, seed, y, err);
+    *fine = !st && isfinite(*y);
+    if (!st) (s->unit ? wni_encode_unit : wni_encode_tree)(&box->space, d->config, x);
+    return st;
 }
 
 static wn_status draw_sample(struct sample *s, const struct drawing *d, size_t available, struct err *err)
@@ -64,18 +89,75 @@ static wn_status draw_sample(struct sample *s, const struct drawing *d, size_t a
     if (!s->x || !s->y) return wni_fail_memory(err);
     for (size_t i = 0; i < available && !st; i++) {
         bool fine = false;
-        st = draw_one(d, i, s->unit, s->x + s->n * s->width, &s->y[s->n], &fine, err);
+        st = draw_one(d, i, s, s->x + s->n * s->width, &s->y[s->n], &fine, err);
         s->n += fine;
     }
     return st;
 }
 
-/* By rank, so that tasks are comparable. */
-static wn_status normalise(struct sample *s, struct err *err)
+/* ---- targets ---- */
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The transform of Salinas et al. 2020 (quantile-based transfer learning), with its cut of the tails.  Values
+ * that are equal all get the lowest of their ranks; better and worse are not turned round. */
+static void authors_scores(double *y, size_t n, double *sorted)
+{
+    double log_n = wni_log((double)n);
+    double cut = 1 / (4 * wni_exp(0.25 * log_n) * sqrt(M_PI * log_n));
+    memcpy(sorted, y, n * sizeof *sorted);
+    qsort(sorted, n, sizeof *sorted, by_value);
+    for (size_t i = 0; i < n; i++) {
+        size_t low = 0, high = n; /* how many are strictly below */
+        while (low < high) {
+            size_t middle = (low + high) / 2;
+            if (sorted[middle] < y[i])
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        y[i] = wni_normal_quantile(fmin(fmax((double)low / (double)n, cut), 1 - cut));
+    }
+}
+
+static void standardise(double *y, size_t n)
+{
+    double mean = 0, squares = 0;
+    for (size_t i = 0; i < n; i++)
+        mean += y[i] / (double)n;
+    for (size_t i = 0; i < n; i++)
+        squares += (y[i] - mean) * (y[i] - mean) / (double)n;
+    for (size_t i = 0; i < n; i++)
+        y[i] = squares > 0 ? (y[i] - mean) / sqrt(squares) : 0;
+}
+
+static wn_status logarithms(double *y, size_t n, const char *task, struct err *err)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (!(y[i] > 0))
+            return wni_fail(err, WN_EINVAL, "task '%s' has a value of %g: no logarithm of it", task, y[i]);
+        y[i] = wni_log(y[i]);
+    }
+    standardise(y, n);
+    return WN_OK;
+}
+
+static wn_status make_targets(struct sample *s, const struct blackbox *box, struct err *err)
 {
     double *ranks = arena_new(&s->arena, double, s->n);
     uint32_t *work = arena_new(&s->arena, uint32_t, 2 * s->n);
     if (!ranks || !work) return wni_fail_memory(err);
+    if (s->target == TARGET_LOG) return logarithms(s->y, s->n, box->name, err);
+    if (s->target == TARGET_AUTHORS) {
+        authors_scores(s->y, s->n, ranks);
+        return WN_OK;
+    }
+    for (size_t i = 0; i < s->n && box->goal == WN_MAXIMIZE; i++)
+        s->y[i] = -s->y[i];
     wni_normal_scores(s->y, s->n, ranks, work);
     return WN_OK;
 }
@@ -91,11 +173,11 @@ static wn_status make_sample(struct sample *s, const struct blackbox *box, size_
     if (!d.config || !d.curve || (box->n_rows && !d.rows)) return wni_fail_memory(err);
     if (d.rows) wni_rng_permutation(rng, d.rows, (uint32_t)available);
     wn_status st = draw_sample(s, &d, available, err);
-    if (!st) st = normalise(s, err);
     if (!st && s->n < n + LEAST_TEST)
         st = wni_fail(err, WN_EINVAL,
                       "task '%s' has %zu finished runs: too few to train on %zu and test on others",
                       box->name, s->n, n);
+    if (!st) st = make_targets(s, box, err);
     return st;
 }
 
@@ -168,16 +250,19 @@ static wn_status answer_by_process(const struct sample *s, size_t n, struct rng 
     return WN_OK;
 }
 
-static double squared_error(const double *quantiles, const double *y, size_t n)
+/* Errors of the mean of the quantiles. */
+static void score_mean(const double *quantiles, const double *y, size_t n, struct surrogate_score *out)
 {
-    double sum = 0;
+    double squares = 0, sizes = 0;
     for (size_t i = 0; i < n; i++) {
         double mean = 0;
         for (size_t j = 0; j < LEVELS; j++)
             mean += quantiles[j * n + i] / LEVELS;
-        sum += (y[i] - mean) * (y[i] - mean);
+        squares += (y[i] - mean) * (y[i] - mean);
+        sizes += fabs(y[i] - mean);
     }
-    return sum / (double)n;
+    out->rmse = sqrt(squares / (double)n);
+    out->mae = sizes / (double)n;
 }
 
 static void score(const struct answer *a, const double *y, struct surrogate_score *out)
@@ -194,24 +279,26 @@ static void score(const struct answer *a, const double *y, struct surrogate_scor
         gaps += fabs(gap);
     }
     out->n_test = n;
-    out->rmse = sqrt(squared_error(quantiles, y, n));
+    score_mean(quantiles, y, n, out);
     out->calibration = sqrt(squares);
     out->mean_gap = gaps / LEVELS;
 }
 
-static wn_status score_model(struct quantile_model *m, const struct blackbox *box, enum surrogate_model model,
-                             size_t n, uint64_t seed, struct surrogate_score *out, struct err *err)
+static wn_status score_model(struct quantile_model *m, const struct blackbox *box,
+                             const struct surrogate_case *c, struct surrogate_score *out, struct err *err)
 {
-    struct sample s = {.unit = model == SURROGATE_GP};
+    struct sample s = {.unit = c->model == SURROGATE_GP, .target = c->target};
     struct answer a = {.n_test = 0};
-    struct rng rng = wni_rng_stream(seed, 0, STREAM_SEARCH);
+    struct rng rng = wni_rng_stream(c->seed, 0, STREAM_SEARCH);
+    size_t n = c->n;
     wn_status st = make_sample(&s, box, n, &rng, err);
     double began = wni_clock_seconds();
     if (!st) {
         a.n_test = s.n - n;
         a.quantiles = arena_new(&s.arena, double, LEVELS *a.n_test);
-        if (!a.quantiles || (s.unit ? answer_by_process(&s, n, &rng, &s.arena, &a)
-                                    : answer_by_trees(&s, n, model == SURROGATE_CQR, &rng, &s.arena, m, &a)))
+        if (!a.quantiles ||
+            (s.unit ? answer_by_process(&s, n, &rng, &s.arena, &a)
+                    : answer_by_trees(&s, n, c->model == SURROGATE_CQR, &rng, &s.arena, m, &a)))
             st = wni_fail_memory(err);
     }
     if (!st) score(&a, s.y + n, out);
@@ -220,14 +307,14 @@ static wn_status score_model(struct quantile_model *m, const struct blackbox *bo
     return st;
 }
 
-wn_status wni_surrogate_score(const struct blackbox *box, enum surrogate_model model, size_t n, uint64_t seed,
+wn_status wni_surrogate_score(const struct blackbox *box, const struct surrogate_case *c,
                               struct surrogate_score *out, struct err *err)
 {
-    if (n < 2 || n > PINBALL_ROWS_MAX)
-        return wni_fail(err, WN_EINVAL, "observations: expected 2 to %d, got %zu", PINBALL_ROWS_MAX, n);
+    if (c->n < 2 || c->n > PINBALL_ROWS_MAX)
+        return wni_fail(err, WN_EINVAL, "observations: expected 2 to %d, got %zu", PINBALL_ROWS_MAX, c->n);
     struct quantile_model *m = wni_new(struct quantile_model, 1);
     if (!m) return wni_fail_memory(err);
-    wn_status st = score_model(m, box, model, n, seed, out, err);
+    wn_status st = score_model(m, box, c, out, err);
     wni_quantile_release(m);
     free(m);
     return st;

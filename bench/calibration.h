@@ -10,8 +10,24 @@
 
 enum surrogate_model { SURROGATE_QR, SURROGATE_CQR, SURROGATE_GP };
 
+/* What is predicted, made from the value at the last level so that tasks are comparable. */
+enum surrogate_target {
+    TARGET_SCORES,  /* the value of one run, as the normal score of its rank; ties share the middle rank */
+    TARGET_AUTHORS, /* what fits the paper's tables (docs/adr/0014): the mean over a table's repeats, as the
+                       normal score of the share of values strictly below it, both tails cut */
+    TARGET_LOG      /* the logarithm of the value of one run, standardised; values must be positive */
+};
+
+struct surrogate_case {
+    enum surrogate_model model;
+    enum surrogate_target target;
+    size_t n; /* observations it is fitted to */
+    uint64_t seed;
+};
+
 struct surrogate_score {
-    double rmse;        /* of the mean of the predicted quantiles; targets are normal scores */
+    double rmse;        /* of the mean of the predicted quantiles */
+    double mae;         /* mean absolute error of the same: what the paper's column "RMSE" holds */
     double calibration; /* sqrt of the sum over levels of (share of targets below the quantile - level)^2 */
     double mean_gap;    /* mean over levels of |share - level|: what the authors' code computes under the same
                            name */
@@ -22,7 +38,7 @@ struct surrogate_score {
 /* Fits the model, with 5 levels j/6, to n configurations of the task drawn at random and scores it on the
  * others that were run (or, where any configuration is as good as another, on 10,000 more).  Runs that
  * diverged are left out. */
-wn_status wni_surrogate_score(const struct blackbox *box, enum surrogate_model model, size_t n, uint64_t seed,
+wn_status wni_surrogate_score(const struct blackbox *box, const struct surrogate_case *c,
                               struct surrogate_score *out, struct err *err);
 
 #endif

@@ -38,7 +38,7 @@ wn_status wni_paper_report(const struct paper_setup *setup, const struct task_li
 /* ---- between the files of this part ---- */
 
 struct surrogate_mean { /* of one model at one n, over seeds (and tasks) */
-    double rmse, calibration, mean_gap, seconds;
+    double rmse, mae, calibration, mean_gap, seconds;
     size_t n; /* scores behind it; 0: none */
 };
 
@@ -54,7 +54,8 @@ struct paper_measures { /* what claims ask about, besides the groups */
 wn_status wni_surrogate_section(struct page *page, const struct paper_setup *setup,
                                 const struct task_list *tasks, struct results *results,
                                 struct paper_measures *means, struct err *err);
-/* What the paper printed; NAN: nothing.  task "all" is its Table 1. */
+/* What the paper printed, its "RMSE" as mae and its calibration error as mean_gap (docs/adr/0014); NAN:
+ * nothing. task "all" is its Table 1. */
 struct surrogate_mean wni_paper_number(const char *task, uint64_t n, const char *model);
 
 wn_status wni_benchmark_section(struct page *page, const struct paper_setup *setup,

@@ -217,9 +217,9 @@ static enum verdict trees_are_better(const struct paper_measures *s, struct buf 
             return NOT_TESTABLE;
         }
         const struct surrogate_mean *m = s->all[i];
-        if (!(m[QR].rmse < m[GP].rmse && m[CQR].rmse < m[GP].rmse)) verdict = FAILS;
-        wni_buf_printf(why, "n = %llu: RMSE GP %.2f, QR %.2f, CQR %.2f. ",
-                       (unsigned long long)wni_surrogate_sizes[i], m[GP].rmse, m[QR].rmse, m[CQR].rmse);
+        if (!(m[QR].mae < m[GP].mae && m[CQR].mae < m[GP].mae)) verdict = FAILS;
+        wni_buf_printf(why, "n = %llu: mean absolute error GP %.2f, QR %.2f, CQR %.2f. ",
+                       (unsigned long long)wni_surrogate_sizes[i], m[GP].mae, m[QR].mae, m[CQR].mae);
     }
     return verdict;
 }

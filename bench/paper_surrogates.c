@@ -60,7 +60,9 @@ static void measure(void *context, size_t index)
                                 .n = wni_surrogate_sizes[job->size],
                                 .seed = job->seed};
     struct err err = {0};
-    wn_status st = wni_surrogate_score(job->box, kinds[job->model], row.n, row.seed, &row.score, &err);
+    struct surrogate_case c = {
+        .model = kinds[job->model], .target = TARGET_AUTHORS, .n = row.n, .seed = row.seed};
+    wn_status st = wni_surrogate_score(job->box, &c, &row.score, &err);
     bool too_small = st == WN_EINVAL; /* the task has no n configurations and others to test on: no score */
     if (too_small) st = WN_OK;
     pthread_mutex_lock(&m->lock);
@@ -143,6 +145,7 @@ static void add_score(struct surrogate_mean *mean, const struct surrogate_score 
 {
     double n = (double)++mean->n;
     mean->rmse += (s->rmse - mean->rmse) / n;
+    mean->mae += (s->mae - mean->mae) / n;
     mean->calibration += (s->calibration - mean->calibration) / n;
     mean->mean_gap += (s->mean_gap - mean->mean_gap) / n;
     mean->seconds += (s->seconds - mean->seconds) / n;
@@ -175,9 +178,9 @@ static void put_row(struct page *page, struct buf *csv, const char *task, const 
 {
     uint64_t n = wni_surrogate_sizes[size];
     struct surrogate_mean theirs = wni_paper_number(task, n, wni_surrogate_models[model]);
-    const double cells[] = {or_nan(m, m->rmse),     theirs.rmse,        or_nan(m, m->calibration),
-                            or_nan(m, m->mean_gap), theirs.calibration, or_nan(m, m->seconds),
-                            theirs.seconds};
+    const double cells[] = {or_nan(m, m->rmse),        or_nan(m, m->mae),      theirs.mae,
+                            or_nan(m, m->calibration), or_nan(m, m->mean_gap), theirs.mean_gap,
+                            or_nan(m, m->seconds),     theirs.seconds};
     if (!m->n && !theirs.n) return;
     wni_page_row(page);
     wni_page_cell(page, "%s%s", task, mark);
@@ -195,7 +198,7 @@ static void put_row(struct page *page, struct buf *csv, const char *task, const 
 static void begin_table(struct page *page, const char *caption)
 {
     static const char *const columns[] = {
-        "task",     "n",       "model",   "RMSE",   "paper's", "calibration error",
+        "task",     "n",       "model",   "RMSE",   "mean absolute error", "paper's", "calibration error",
         "mean gap", "paper's", "seconds", "paper's"};
     wni_page_table(page, caption, columns, sizeof columns / sizeof *columns);
 }
@@ -223,7 +226,7 @@ wn_status wni_surrogate_section(struct page *page, const struct paper_setup *set
 {
     struct buf csv = {0};
     struct page by_task = {0};
-    wni_buf_puts(&csv, "task,n,model,scores,rmse,paper_rmse,calibration,mean_gap,paper_calibration,seconds,"
+    wni_buf_puts(&csv, "task,n,model,scores,rmse,mae,paper_mae,calibration,mean_gap,paper_mean_gap,seconds,"
                        "paper_seconds\n");
     wni_page_heading(page, 2, "surrogates", "Surrogate models");
     wni_page_text(
@@ -231,7 +234,11 @@ wn_status wni_surrogate_section(struct page *page, const struct paper_setup *set
         "Models fitted to n random configurations, targets replaced by normal scores, scored on the "
         "others. Calibration error: square root of the sum over 5 levels of the squared difference "
         "between coverage and level (the paper's definition). Mean gap: mean absolute difference (what the "
-        "authors' released code computes under that name). The paper's seconds are of another machine.");
+        "authors' released code computes under that name). The paper calls its errors RMSE, but they are "
+        "mean "
+        "absolute errors: a GP that has learnt nothing has 0.79 there, which is the mean size of a standard "
+        "normal variable, and boosted trees of scikit-learn on the same tables reproduce the numbers only "
+        "so. They stand beside ours of that kind. The paper's seconds are of another machine.");
     begin_table(&by_task, "Each task (the paper's Table 4 has three of them).");
     wn_status st = put_tasks(&by_task, &csv, setup, tasks, results, means, err);
     wni_page_table_end(&by_task);

@@ -18,27 +18,32 @@
 enum { APPLICATION_ID = 0x776e6e62, FORMAT = 1 }; /* "wnnb" */
 
 static const char *const schema =
-    "CREATE TABLE experiment (key TEXT PRIMARY KEY, value) WITHOUT ROWID;"
-    "CREATE TABLE methods (position INTEGER PRIMARY KEY, name TEXT, method TEXT, options TEXT);"
-    "CREATE TABLE tasks (position INTEGER PRIMARY KEY, name TEXT, family TEXT, kind TEXT, metric TEXT,"
+    "CREATE TABLE IF NOT EXISTS experiment (key TEXT PRIMARY KEY, value) WITHOUT ROWID;"
+    "CREATE TABLE IF NOT EXISTS methods (position INTEGER PRIMARY KEY, name TEXT, method TEXT, options TEXT);"
+    "CREATE TABLE IF NOT EXISTS tasks (position INTEGER PRIMARY KEY, name TEXT, family TEXT, kind TEXT, "
+    "metric TEXT,"
     "    resource TEXT, honesty TEXT, maximize INTEGER, parameters INTEGER, levels INTEGER, max_resource "
     "REAL,"
     "    limit_resource REAL, limit_seconds REAL, best REAL, worst REAL);"
-    "CREATE TABLE groups (position INTEGER PRIMARY KEY, name TEXT, title TEXT);"
-    "CREATE TABLE members (group_position INTEGER, is_task INTEGER, rank INTEGER, position INTEGER,"
+    "CREATE TABLE IF NOT EXISTS groups (position INTEGER PRIMARY KEY, name TEXT, title TEXT);"
+    "CREATE TABLE IF NOT EXISTS members (group_position INTEGER, is_task INTEGER, rank INTEGER, position "
+    "INTEGER,"
     "    PRIMARY KEY (group_position, is_task, rank)) WITHOUT ROWID;"
-    "CREATE TABLE runs (method TEXT, task TEXT, seed INTEGER, identity TEXT, trials INTEGER, reports INTEGER,"
+    "CREATE TABLE IF NOT EXISTS runs (method TEXT, task TEXT, seed INTEGER, identity TEXT, trials INTEGER, "
+    "reports INTEGER,"
     "    resource REAL, simulated_seconds REAL, best REAL, exhausted INTEGER,"
     "    PRIMARY KEY (method, task, seed)) WITHOUT ROWID;"
-    "CREATE TABLE improvements (method TEXT, task TEXT, seed INTEGER, step INTEGER, time REAL, reports "
+    "CREATE TABLE IF NOT EXISTS improvements (method TEXT, task TEXT, seed INTEGER, step INTEGER, time REAL, "
+    "reports "
     "INTEGER,"
     "    value REAL, PRIMARY KEY (method, task, seed, step)) WITHOUT ROWID;"
-    "CREATE TABLE timings (method TEXT, task TEXT, seed INTEGER, real_seconds REAL,"
+    "CREATE TABLE IF NOT EXISTS timings (method TEXT, task TEXT, seed INTEGER, real_seconds REAL,"
     "    PRIMARY KEY (method, task, seed)) WITHOUT ROWID;"
-    "CREATE TABLE failures (method TEXT, task TEXT, seed INTEGER, why TEXT, command TEXT,"
+    "CREATE TABLE IF NOT EXISTS failures (method TEXT, task TEXT, seed INTEGER, why TEXT, command TEXT,"
     "    PRIMARY KEY (method, task, seed)) WITHOUT ROWID;"
-    "CREATE TABLE surrogates (task TEXT, model TEXT, n INTEGER, seed INTEGER, rmse REAL, calibration REAL,"
-    "    mean_gap REAL, seconds REAL, PRIMARY KEY (task, model, n, seed)) WITHOUT ROWID;";
+    "CREATE TABLE IF NOT EXISTS surrogate_scores (task TEXT, model TEXT, n INTEGER, seed INTEGER, rmse REAL,"
+    "    mae REAL, calibration REAL, mean_gap REAL, seconds REAL, PRIMARY KEY (task, model, n, seed)) "
+    "WITHOUT ROWID;";
 
 /* ---- statements ---- */
 
@@ -170,7 +175,8 @@ static wn_status check_format(struct results *r, const char *directory, bool cre
     if (format != FORMAT)
         return wni_fail(err, WN_EINVAL, "'%s/results.db' was written by another version of winnow",
                         directory);
-    return WN_OK;
+    /* a table that came later is added; FORMAT counts changes to the others */
+    return create ? execute(r, schema, err) : WN_OK;
 }
 
 wn_status wni_results_create(struct results *r, const char *directory, struct err *err)
@@ -414,25 +420,26 @@ wn_status wni_results_costs(struct results *r, const struct experiment *e, doubl
 
 wn_status wni_results_save_surrogate(struct results *r, const struct surrogate_row *w, struct err *err)
 {
-    return perform(r, err, "INSERT OR REPLACE INTO surrogates VALUES (?, ?, ?, ?, ?, ?, ?, ?)", "ttiidddd",
-                   w->task, w->model, w->n, w->seed, w->score.rmse, w->score.calibration, w->score.mean_gap,
-                   w->score.seconds);
+    return perform(r, err, "INSERT OR REPLACE INTO surrogate_scores VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                   "ttiiddddd", w->task, w->model, w->n, w->seed, w->score.rmse, w->score.mae,
+                   w->score.calibration, w->score.mean_gap, w->score.seconds);
 }
 
 wn_status wni_results_find_surrogate(struct results *r, struct surrogate_row *w, bool *found, struct err *err)
 {
     sqlite3_stmt *s =
         prepare(r,
-                "SELECT rmse, calibration, mean_gap, seconds FROM surrogates WHERE task = ? AND "
+                "SELECT rmse, mae, calibration, mean_gap, seconds FROM surrogate_scores WHERE task = ? AND "
                 "model = ? AND n = ? AND seed = ?",
                 "ttii", w->task, w->model, w->n, w->seed);
     int last = step(s);
     *found = last == SQLITE_ROW;
     if (*found)
         w->score = (struct surrogate_score){.rmse = sqlite3_column_double(s, 0),
-                                            .calibration = sqlite3_column_double(s, 1),
-                                            .mean_gap = sqlite3_column_double(s, 2),
-                                            .seconds = sqlite3_column_double(s, 3)};
+                                            .mae = sqlite3_column_double(s, 1),
+                                            .calibration = sqlite3_column_double(s, 2),
+                                            .mean_gap = sqlite3_column_double(s, 3),
+                                            .seconds = sqlite3_column_double(s, 4)};
     return finish(r, s, last, err);
 }
 

@@ -48,13 +48,18 @@ run bench latency --n 16,x
 says 'a bad list' stderr "--n: expected whole numbers from 1, separated by commas, got 'x'"
 
 run surrogate --task digits-mlp --model cqr --n 64 --seeds 3 --format csv
-is 'surrogate: columns' "$(head -n 1 "$out/stdout")" 'task,model,n,seed,rmse,calibration,mean_gap,seconds'
-truth 'surrogate: better than no model, and plausible' awk -F, 'NR > 1 { if ($5 > 0.9 || $5 < 0.1 || $6 <= 0 || $6 > 0.6) exit 1; rows++ }
+is 'surrogate: columns' "$(head -n 1 "$out/stdout")" 'task,model,n,seed,rmse,mae,calibration,mean_gap,seconds'
+truth 'surrogate: better than no model, and plausible' awk -F, 'NR > 1 { if ($5 > 0.9 || $5 <= $6 || $6 < 0.1 || $7 <= 0 || $7 > 0.6) exit 1; rows++ }
     END { exit rows != 3 }' "$out/stdout"
-cut -d, -f1-7 "$out/stdout" >"$out/first"
+cut -d, -f1-8 "$out/stdout" >"$out/first"
 run surrogate --task digits-mlp --model cqr --n 64 --seeds 3 --format csv
-cut -d, -f1-7 "$out/stdout" >"$out/second"
+cut -d, -f1-8 "$out/stdout" >"$out/second"
 truth 'surrogate: the same again' cmp "$out/first" "$out/second"
+run surrogate --task digits-mlp --model cqr --n 64 --seeds 3 --targets authors --format csv
+truth 'surrogate: other targets, other scores' sh -c "sed 1d '$out/stdout' | grep -q . && ! cut -d, -f1-8 '$out/stdout' | cmp -s - '$out/first'"
+run surrogate --task hartmann6 --n 64 --targets log
+is 'surrogate: no logarithm of a negative value: exit code 2' "$code" 2
+says 'and which task' stderr "task 'hartmann6' has a value of -"
 run surrogate --task digits-mlp --n 500
 is 'surrogate: nothing left to test on: exit code 2' "$code" 2
 says 'and why' stderr 'too few to train on 500'

@@ -68,7 +68,7 @@ rows = {(r["task"], r["n"], r["model"]): r for r in csv.DictReader(open(sys.argv
 for model in ("GP", "QR", "CQR"):
     assert float(rows["fcnet-protein", "16", model]["rmse"]) > 0 and rows["fcnet-protein", "16", model]["scores"] == "3", model
 assert ("fcnet-protein", "1024", "CQR") not in rows
-assert rows["all", "1024", "CQR"]["paper_rmse"] == "0.37" and rows["all", "1024", "CQR"]["rmse"] == ""
+assert rows["all", "1024", "CQR"]["paper_mae"] == "0.37" and rows["all", "1024", "CQR"]["rmse"] == ""
 PYTHON
 truth 'the page has it all' python3 - "$out/p/index.html" <<'PYTHON'
 import sys

@@ -203,11 +203,11 @@ static void surrogates_are_compared_at_every_size(void **state)
     for (size_t i = 0; i < SURROGATE_SIZES; i++)
         for (size_t m = 0; m < SURROGATE_MODELS; m++)
             w.measures.all[i][m] = (struct surrogate_mean){
-                .rmse = m ? 0.5 : 0.9, .calibration = m == 2 ? 0.1 : 0.2, .seconds = m ? 1 : 2, .n = 3};
+                .mae = m ? 0.5 : 0.9, .calibration = m == 2 ? 0.1 : 0.2, .seconds = m ? 1 : 2, .n = 3};
     CHECK_TEXT(verdict(&w, TREES), "holds");
     CHECK_TEXT(verdict(&w, GAP), "holds");
     CHECK_TEXT(verdict(&w, "Surrogates: at 1024"), "holds");
-    w.measures.all[2][1].rmse = 0.95; /* one size is enough */
+    w.measures.all[2][1].mae = 0.95; /* one size is enough */
     w.measures.all[3][2].calibration = 0.3;
     w.measures.all[3][1].seconds = 3;
     CHECK_TEXT(verdict(&w, TREES), "does not hold");
@@ -234,10 +234,10 @@ static void proposals_are_counted(void **state)
 static void numbers_are_the_papers(void **state)
 {
     (void)state;
-    CHECK_DOUBLE(wni_paper_number("all", 16, "GP").rmse, 1.01);
-    CHECK_DOUBLE(wni_paper_number("all", 1024, "CQR").calibration, 0.03);
+    CHECK_DOUBLE(wni_paper_number("all", 16, "GP").mae, 1.01);
+    CHECK_DOUBLE(wni_paper_number("all", 1024, "CQR").mean_gap, 0.03);
     CHECK_DOUBLE(wni_paper_number("fcnet-parkinsons", 1024, "GP").seconds, 21.68);
-    CHECK_DOUBLE(wni_paper_number("fcnet-naval", 16, "GP").rmse, NAN); /* not in the paper */
+    CHECK_DOUBLE(wni_paper_number("fcnet-naval", 16, "GP").mae, NAN); /* not in the paper */
     CHECK_INT(wni_paper_number("fcnet-naval", 16, "GP").n, 0);
 }
 
