@@ -51,6 +51,9 @@ static wn_status read_config(const struct space *space, const char *json, double
     struct document doc = {0};
     wn_status st = wni_json_parse(&doc, "", json, strlen(json), err);
     if (!st) st = wni_config_read(space, doc.root, config, NULL, err);
+    for (size_t i = 0; i < space->n && !st; i++) /* as it was run: the range may have been a finer one then */
+        if (space->params[i].count == 0)
+            wni_node_number(wni_node_get(doc.root, space->params[i].name), &config[i]);
     wni_document_release(&doc);
     return st;
 }

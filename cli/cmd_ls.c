@@ -67,7 +67,7 @@ static wn_status add_study(struct listing *l, const struct study_row *row, const
 static wn_status take(void *context, const struct study_row *row, struct err *err)
 {
     struct stored_setup stored;
-    wn_status st = wni_setup_read(&stored, row->about.setup, err);
+    wn_status st = wni_setup_read(&stored, row->about.setup, NULL, err);
     if (st) {
         wni_err_prefix(err, "study '%s'", row->name);
         return st;

@@ -80,7 +80,7 @@ static wn_status replay(const struct args *args, const struct opened_study *s, s
     double *proposal = wni_new(double, s->study.space.n);
     if (!proposal) return wni_fail_memory(err);
     wni_progress_start(&shown.progress);
-    wn_status st = wni_replay(&s->study.history, &s->setup.setup, r, proposal, show, &shown, err);
+    wn_status st = wni_replay(&s->study, &s->setup.setup, r, proposal, show, &shown, err);
     wni_progress_end(&shown.progress);
     if (!st) (strcmp(wni_arg(args, "format"), "json") ? put_text : put_json)(s, r, proposal, &out);
     if (!st && out.failed) st = wni_fail_memory(err);

@@ -1,31 +1,81 @@
 /* cmd_resume.c -- winnow resume and winnow worker: go on with a study that is in a store, by its name alone.
  *
- * Both run the command of the file that was stored with the study.  A worker is one more process for a study
- * that others run too, so it takes one trial at a time unless told otherwise. */
+ * Both run the command of the file that was stored with the study.  Resuming may change the study: the file
+ * as flags and --file make it becomes a new setup.  A worker is one more process for a study that others run
+ * too, so it takes one trial at a time unless told otherwise. */
 #include "cli/runner.h"
 #include "cli/study_option.h"
 #include "cli/studyargs.h"
 
-static int go_on(struct args *args, const struct opened_study *s)
+#include <string.h>
+
+static wn_status need_command(const struct opened_study *s, struct err *err)
 {
-    struct studyfile study;
+    if (s->file) return WN_OK;
+    return wni_fail(
+        err, WN_EINVAL,
+        "study '%s' was not made by 'winnow run': no command is stored with it (see 'winnow help ask')",
+        s->name);
+}
+
+/* Stores what is to change, and runs nothing. */
+static int only_change(struct opened_study *s, const struct studyfile *file, const char *text)
+{
+    struct err err = {0};
+    struct buf out = {0};
+    bool changed = false;
+    struct study_setup given = wni_setup_of_file(file, text);
+    wn_status st = wni_open_found(s, &err);
+    if (!st) st = wni_study_change(&s->study, &given, wni_study_clock(s), &changed, &err);
+    if (st) return wni_complain(&err, st);
+    size_t n = s->study.n_versions;
+    if (changed)
+        wni_describe_changes(&s->study.versions[n - 2]->stored.setup, wni_study_setup(&s->study), "", &out);
+    else
+        wni_buf_puts(&out, "nothing changes\n");
+    if (!out.failed) fputs(wni_buf_text(&out), stdout);
+    wni_buf_release(&out);
+    return EXIT_DONE;
+}
+
+static int resume_study(struct args *args, struct opened_study *s)
+{
+    struct studyfile study = {0};
+    struct run_options options;
+    struct err err = {0};
+    struct buf text = {0};
+    wn_status st = wni_run_options(args, &options, &err);
+    if (!st) st = need_command(s, &err);
+    if (st) return wni_complain(&err, st);
+    int code = wni_study_from_changes(args, s->file, s->name, s->url, &study, &text);
+    options.stored = &s->setup.setup;
+    options.change = strcmp(wni_buf_text(&text), s->file) != 0;
+    if (code == EXIT_DONE)
+        code = wni_flag(args, "no-run") ? only_change(s, &study, wni_buf_text(&text))
+                                        : wni_run_study(&study, wni_buf_text(&text), &options);
+    wni_studyfile_release(&study);
+    wni_buf_release(&text);
+    return code;
+}
+
+/* Its flags are its own: the study stays as it is. */
+static int help_study(struct args *args, struct opened_study *s)
+{
+    struct studyfile study = {0};
     struct run_options options;
     struct err err = {0};
     wn_status st = wni_run_options(args, &options, &err);
-    if (!st && !s->file)
-        st = wni_fail(
-            &err, WN_EINVAL,
-            "study '%s' was not made by 'winnow run': no command is stored with it (see 'winnow help ask')",
-            s->name);
+    if (!st) st = need_command(s, &err);
     if (st) return wni_complain(&err, st);
-    options.resume = true;
+    options.stored = &s->setup.setup;
+    options.own = args;
     int code = wni_study_from_stored(args, s->file, s->name, s->url, &study);
     if (code == EXIT_DONE) code = wni_run_study(&study, s->file, &options);
     wni_studyfile_release(&study);
     return code;
 }
 
-static int run(struct args *args)
+static int run_found(struct args *args, int (*go_on)(struct args *args, struct opened_study *s))
 {
     struct err err = {0};
     struct opened_study s;
@@ -33,6 +83,16 @@ static int run(struct args *args)
     int code = st ? wni_complain(&err, st) : go_on(args, &s);
     wni_close_study(&s);
     return code;
+}
+
+static int run_resume(struct args *args)
+{
+    return run_found(args, resume_study);
+}
+
+static int run_worker(struct args *args)
+{
+    return run_found(args, help_study);
 }
 
 /* clang-format off */
@@ -46,8 +106,15 @@ static int run(struct args *args)
 /* clang-format on */
 
 static const struct cli_option resume_options[] = {
+    {.name = "file", .value = "STUDY.yaml", .help = "go on as this file says; what it leaves out stays"},
+    {.name = "param",
+     .value = "NAME=RANGE",
+     .many = true,
+     .help = "widen a parameter: a larger range, or all values and new ones behind: lr=log:1e-6..1, "
+             "act=relu,tanh,gelu"},
     {.name = "workers", .value = "N", .help = "trials that run at the same time [as before]"},
     LIMITS,
+    {.name = "no-run", .help = "only store what changes, run nothing"},
     STORE_OPTION,
     STUDY_OPTION,
     RUN_OPTIONS,
@@ -72,12 +139,23 @@ const struct cli_command wni_cmd_resume = {
         "Runs the study's command again, as 'winnow run' did: the study file was stored with the study. All "
         "earlier "
         "trials count, paused ones go on from their checkpoints, lost ones are tried again if the study has "
-        "retries. Limits and workers may be other ones than before; the space, the method and the seed may "
-        "not.",
+        "retries.\n\n"
+        "The study may go on with other limits, workers, command or time limits, with wider ranges and with "
+        "more categories: say so with flags, or change the study file and give it with --file. What is "
+        "changed is stored: the next 'winnow resume' needs no flags, workers that run meanwhile adopt ranges "
+        "and limits, and 'winnow show' tells what was changed when. Trials so far are kept and learned "
+        "from.\n\n"
+        "What would lose a trial is refused: a narrower range, a value that is missing, another type, scale "
+        "or "
+        "step, a parameter more or less. Metric, resource, method and seed stay too. For these start a new "
+        "study and bring the trials along with 'winnow export' and 'winnow import'.",
     .options = resume_options,
     .examples = "winnow resume\n"
-                "winnow resume mlp --trials 200 --workers 8      # raise the limit",
-    .run = run,
+                "winnow resume mlp --trials 200 --workers 8      # raise the limit\n"
+                "winnow resume mlp --param lr=log:1e-6..1 --trials 200\n"
+                "winnow resume mlp --file study.yaml\n"
+                "winnow resume mlp --param act=relu,tanh,gelu --no-run",
+    .run = run_resume,
 };
 
 const struct cli_command wni_cmd_worker = {
@@ -85,13 +163,16 @@ const struct cli_command wni_cmd_worker = {
     .summary = "help with a study that another process runs",
     .words = "[STUDY]",
     .max_words = 1,
-    .about = "Takes trials of the study, runs them here and reports to the store, until the study is "
-             "complete. Any number "
-             "of workers may be started and stopped at any time; each learns from the results of all. The "
-             "command is run "
-             "in the current folder.",
+    .about =
+        "Takes trials of the study, runs them here and reports to the store, until the study is "
+        "complete. Any number "
+        "of workers may be started and stopped at any time; each learns from the results of all. The "
+        "command is run "
+        "in the current folder. Flags count for this worker only. When 'winnow resume' changes the study "
+        "meanwhile, the worker says so and adopts the new ranges, and the new limits where no flag of its "
+        "own says otherwise.",
     .options = worker_options,
     .examples = "winnow worker mlp --store sqlite:////shared/runs.db\n"
                 "winnow worker --workers 4 --quiet",
-    .run = run,
+    .run = run_worker,
 };

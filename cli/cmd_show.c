@@ -158,12 +158,26 @@ static void put_model(const struct view *v, struct buf *out)
     wni_document_release(&doc);
 }
 
+static void put_changes(const struct view *v, struct buf *out)
+{
+    const struct study *s = &v->s->study;
+    char moment[MOMENT_MAX];
+    for (size_t i = 1; i < s->n_versions; i++) {
+        const struct setup_version *w = s->versions[i];
+        wni_format_moment(v->s->created + w->time, moment);
+        label(out, "changed");
+        wni_buf_printf(out, "%s, from event %llu on\n", moment, (unsigned long long)w->since);
+        wni_describe_changes(&s->versions[i - 1]->stored.setup, &w->stored.setup, "  ", out);
+    }
+}
+
 static void put_text(const struct view *v, struct buf *out)
 {
     const struct history *h = &v->s->study.history;
     uint64_t by_state[WN_CANCELLED + 1];
     put_setup(v, out);
     put_parameters(v, out);
+    put_changes(v, out);
     label(out, "trials");
     wni_buf_printf(out, "%zu: ", h->n_trials);
     count_states(h, by_state);
@@ -215,6 +229,26 @@ static void json_states(const struct history *h, struct buf *out)
     wni_buf_puts(out, "}");
 }
 
+/* All setups, the first and the last included. */
+static void json_setups(const struct view *v, struct buf *out)
+{
+    const struct study *s = &v->s->study;
+    char moment[MOMENT_MAX];
+    for (size_t i = 0; i < s->n_versions; i++) {
+        const struct setup_version *w = s->versions[i];
+        wni_format_moment(v->s->created + w->time, moment);
+        wni_buf_printf(out, "%s\n  {\"event\": %llu, \"at\": \"%s\", \"setup\": ", i ? "," : "",
+                       (unsigned long long)w->since, moment);
+        wni_setup_write(&w->stored.setup, out);
+        wni_buf_puts(out, ", \"file\": ");
+        if (w->stored.setup.file)
+            wni_buf_json_string(out, w->stored.setup.file);
+        else
+            wni_buf_puts(out, "null");
+        wni_buf_putc(out, '}');
+    }
+}
+
 static void put_json(const struct view *v, struct buf *out)
 {
     const struct history *h = &v->s->study.history;
@@ -226,6 +260,9 @@ static void put_json(const struct view *v, struct buf *out)
     wni_buf_json_string(out, v->s->url);
     wni_buf_printf(out, ",\n \"created\": \"%s\",\n \"setup\": ", moment);
     wni_setup_write(&v->s->setup.setup, out);
+    wni_buf_puts(out, ",\n \"setups\": [");
+    json_setups(v, out);
+    wni_buf_puts(out, "]");
     wni_buf_printf(out, ",\n \"trials\": %zu, \"queued\": %zu, \"states\": ", h->n_trials,
                    h->n_queue - h->queue_head);
     json_states(h, out);
@@ -283,18 +320,19 @@ const struct cli_command wni_cmd_show = {
     .summary = "show how a study is set up and how it stands",
     .words = "[STUDY]",
     .max_words = 1,
-    .about = "The setup, the trials by state, how much of the budget is used, the best value with its "
-             "configuration.\n\n"
-             "Where the method has a model, what it says about itself follows. For qr and cqr: the levels of "
-             "its quantiles, "
-             "how many trials it was fitted to and how many it held out, and how far the conformal "
-             "correction moves each pair "
-             "of quantiles, outermost first (gamma, in the unit of the metric): near 0 when the model knows "
-             "what it does not "
-             "know, large when it was too sure of itself, below 0 when it was not sure enough. For gp, mob "
-             "and ht: the values it "
-             "was conditioned on, the noise variance, how far each column of the unit cube reaches "
-             "(bandwidth), the scale of each process, and for ht the rungs' weights.",
+    .about =
+        "The setup and what 'winnow resume' changed of it and when, the trials by state, how much of the "
+        "budget is used, the best value with its configuration.\n\n"
+        "Where the method has a model, what it says about itself follows. For qr and cqr: the levels of "
+        "its quantiles, "
+        "how many trials it was fitted to and how many it held out, and how far the conformal "
+        "correction moves each pair "
+        "of quantiles, outermost first (gamma, in the unit of the metric): near 0 when the model knows "
+        "what it does not "
+        "know, large when it was too sure of itself, below 0 when it was not sure enough. For gp, mob "
+        "and ht: the values it "
+        "was conditioned on, the noise variance, how far each column of the unit cube reaches "
+        "(bandwidth), the scale of each process, and for ht the rungs' weights.",
     .options = options,
     .examples = "winnow show\n"
                 "winnow show mlp --store sqlite:///runs/all.db\n"

@@ -283,6 +283,14 @@ static void on_interrupt(void *context, const struct study *study, bool urgent, 
     say(l, &line);
 }
 
+void wni_live_say(struct live *l, const char *text)
+{
+    struct buf line = {0};
+    if (l->mode == LIVE_QUIET) return;
+    wni_buf_puts(&line, text);
+    say(l, &line);
+}
+
 /* ---- start and end ---- */
 
 void wni_live_start(struct live *l, const struct studyfile *file, const struct study *study,

@@ -27,6 +27,8 @@ void wni_live_end(
 /* Fills in what the tuner tells; on_duty is left to the caller, who calls wni_live_draw() in it. */
 void wni_live_watch(struct live *live, struct tuner_watcher *watcher);
 void wni_live_draw(struct live *live, const struct study *study);
+/* A line of its own, unless quiet. */
+void wni_live_say(struct live *live, const char *text);
 
 /* "lr=0.01 units=64", with room for what fits. */
 void wni_live_config(const struct space *space, const double *config, struct buf *out);

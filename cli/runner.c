@@ -6,8 +6,11 @@
 #include "base/mem.h"
 #include "base/number.h"
 #include "cli/live.h"
+#include "cli/study_option.h"
+#include "cli/studyargs.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -32,14 +35,6 @@ wn_status wni_run_options(const struct args *args, struct run_options *out, stru
 
 /* ---- the parts ---- */
 
-static wn_status expand(void *context, uint32_t trial, const double *config, struct arena *arena,
-                        const char *const **argv, struct err *err)
-{
-    const struct studyfile *file = context;
-    struct command_values values = {&file->space, config, file->resource.min, file->resource.max, trial};
-    return wni_command_expand(&file->command, &values, arena, argv, err);
-}
-
 static const char *store_of(const struct studyfile *file)
 {
     const char *usual = getenv("WINNOW_STORE");
@@ -49,38 +44,9 @@ static const char *store_of(const struct studyfile *file)
 static wn_status fail_existing(const char *name, const char *url, struct err *err)
 {
     return wni_fail(err, WN_EINVAL,
-                    "study '%s' is in %s already: go on with 'winnow resume %s', remove it with 'winnow rm "
-                    "%s', or give this one another --name",
+                    "study '%s' is in %s already: go on with 'winnow resume %s' (--file FILE if the file has "
+                    "changed), remove it with 'winnow rm %s', or give this one another --name",
                     name, url, name, name);
-}
-
-static wn_status open_study(struct study *study, const struct studyfile *file, const char *text, bool resume,
-                            struct err *err)
-{
-    struct store store;
-    const char *url = store_of(file);
-    wn_status st = wni_store_open(&store, url, file->name, &file->space, err);
-    if (st) return st;
-    bool has_resource = file->resource.name != NULL;
-    st = wni_study_open(study,
-                        &(struct study_setup){.space = &file->space,
-                                              .scheduler = file->scheduler->name,
-                                              .searcher = file->searcher->name,
-                                              .options = {file->options, NULL},
-                                              .seed = (uint64_t)file->seed,
-                                              .goal = file->metric.goal,
-                                              .min_resource = has_resource ? file->resource.min : 0,
-                                              .max_resource = has_resource ? file->resource.max : 0,
-                                              .lease = LEASE_SECONDS,
-                                              .retries = (unsigned)file->trial.retries,
-                                              .holds = true,
-                                              .is_new = !resume,
-                                              .method = file->method,
-                                              .metric = file->metric.name,
-                                              .resource = file->resource.name,
-                                              .file = text},
-                        &store, err);
-    return st == WN_ESTATE && !resume ? fail_existing(file->name, url, err) : st;
 }
 
 struct run {
@@ -90,11 +56,48 @@ struct run {
     struct buf folder;
     const char **env; /* pairs */
     struct study study;
+    size_t known; /* setups of the study that were told */
+    bool changed; /* the last one is ours */
     struct backend backend;
     struct tuner_setup tuner;
     struct tuner_result result;
     struct live live;
 };
+
+/* The file says the command; what the parameters are says the study, which may have been widened. */
+static wn_status expand(void *context, uint32_t trial, const double *config, struct arena *arena,
+                        const char *const **argv, struct err *err)
+{
+    const struct run *r = context;
+    const struct studyfile *file = r->file;
+    struct command_values values = {&r->study.space, config, file->resource.min, file->resource.max, trial};
+    return wni_command_expand(&file->command, &values, arena, argv, err);
+}
+
+static double age(const struct study *study)
+{
+    return fmax(0, wni_clock_wall() - study->created);
+}
+
+static wn_status open_study(struct run *r, struct err *err)
+{
+    struct store store;
+    const struct studyfile *file = r->file;
+    const struct study_setup *stored = r->options->stored;
+    const char *url = store_of(file);
+    struct study_setup given = wni_setup_of_file(file, r->text), setup = stored ? *stored : given;
+    wn_status st = wni_store_open(&store, url, file->name, setup.space, err);
+    if (st) return st;
+    setup.lease = LEASE_SECONDS;
+    setup.retries = given.retries;
+    setup.holds = true;
+    setup.is_new = !stored;
+    st = wni_study_open(&r->study, &setup, &store, err);
+    if (st == WN_ESTATE && !stored) return fail_existing(file->name, url, err);
+    if (!st && r->options->change) st = wni_study_change(&r->study, &given, age(&r->study), &r->changed, err);
+    if (!st) r->known = r->study.n_versions - r->changed;
+    return st;
+}
 
 static wn_status open_backend(struct run *r, struct err *err)
 {
@@ -114,9 +117,9 @@ static wn_status open_backend(struct run *r, struct err *err)
                           &(struct local_setup){.workers = (unsigned)f->workers,
                                                 .study = f->name,
                                                 .folder = r->folder.data,
-                                                .space = &f->space,
+                                                .space = &r->study.space,
                                                 .expand = expand,
-                                                .context = (void *)(uintptr_t)f,
+                                                .context = r,
                                                 .metric = f->metric.name,
                                                 .resource = f->resource.name,
                                                 .pattern = f->pattern,
@@ -133,11 +136,59 @@ static wn_status open_backend(struct run *r, struct err *err)
                           err);
 }
 
+/* ---- while it runs ---- */
+
+static void set_limits(struct run *r, const struct studyfile *f)
+{
+    r->tuner.limits = (struct tuner_limits){.trials = (uint64_t)f->stop.trials,
+                                            .reports = (uint64_t)f->stop.results,
+                                            .resource = f->stop.resource,
+                                            .seconds = f->stop.time};
+    r->study.max_trials = r->tuner.limits.trials;
+}
+
+/* The newest file's, as far as no flag of ours says otherwise. */
+static void take_limits(struct run *r)
+{
+    struct studyfile fresh;
+    const char *text = wni_study_setup(&r->study)->file;
+    if (!text) return;
+    int code = wni_study_from_stored(r->options->own, text, r->file->name, store_of(r->file), &fresh);
+    if (code == EXIT_DONE) set_limits(r, &fresh);
+    wni_studyfile_release(&fresh);
+}
+
+static void tell_change(struct run *r, size_t version)
+{
+    struct setup_version *const *v = r->study.versions;
+    bool ours = r->changed && version + 1 == r->study.n_versions;
+    struct buf text = {0};
+    wni_buf_puts(&text, ours ? "From here on:\n" : "Changed from elsewhere, and adopted here:\n");
+    wni_describe_changes(&v[version - 1]->stored.setup, &v[version]->stored.setup, "  ", &text);
+    if (!text.failed) text.data[text.len - 1] = '\0';
+    if (!text.failed) wni_live_say(&r->live, text.data);
+    wni_buf_release(&text);
+}
+
+/* Somebody has changed the study: what it searches is adopted by the study itself, the limits here.  Command,
+ * workers and time limits of trials stay as this process was started. */
+static void notice_changes(struct run *r)
+{
+    bool ours = r->changed && r->known + 1 == r->study.n_versions;
+    if (r->known == r->study.n_versions) return;
+    for (; r->known < r->study.n_versions; r->known++)
+        tell_change(r, r->known);
+    if (!ours) take_limits(r);
+    r->changed = false;
+}
+
 /* The place for everything that must happen now and then, whatever the trials do. */
 static wn_status on_duty(void *context, struct study *study, struct err *err)
 {
+    struct live *live = context;
     (void)err;
-    wni_live_draw(context, study);
+    notice_changes((struct run *)((char *)live - offsetof(struct run, live)));
+    wni_live_draw(live, study);
     return WN_OK;
 }
 
@@ -145,19 +196,17 @@ static void set_up_tuner(struct run *r)
 {
     const struct studyfile *f = r->file;
     r->tuner = (struct tuner_setup){.workers = (unsigned)f->workers,
-                                    .limits = {.trials = (uint64_t)f->stop.trials,
-                                               .reports = (uint64_t)f->stop.results,
-                                               .resource = f->stop.resource,
-                                               .seconds = f->stop.time},
                                     .duty_seconds = TICK_SECONDS,
-                                    .began = fmax(0, wni_clock_wall() - r->study.created),
+                                    .began = age(&r->study),
                                     .give_up = r->options->give_up,
                                     .keep = r->options->keep,
                                     .settle = true,
                                     .interrupt_ends = r->options->interrupt_ends};
+    set_limits(r, f);
     wni_live_start(&r->live, f, &r->study, &r->tuner.limits, r->options->quiet);
     wni_live_watch(&r->live, &r->tuner.watcher);
     r->tuner.watcher.on_duty = on_duty;
+    notice_changes(r);
 }
 
 /* ---- what came of it ---- */
@@ -255,7 +304,7 @@ static void print_plot(const struct run *r)
 
 static wn_status run_loop(struct run *r, struct err *err)
 {
-    wn_status st = open_study(&r->study, r->file, r->text, r->options->resume, err);
+    wn_status st = open_study(r, err);
     if (st) return st;
     st = open_backend(r, err);
     if (!st) {

@@ -6,8 +6,12 @@
 #include "studyfile/studyfile.h"
 #include "tuner/tuner.h"
 
+struct study_setup;
+
 struct run_options {
-    bool resume; /* the study is there; else it must not be */
+    const struct study_setup *stored; /* the study is there, set up like this; NULL: it must not be */
+    bool change;                      /* and goes on as the file says, for everybody */
+    const struct args *own;           /* flags that count in this process only; NULL: none */
     bool quiet, plot;
     bool interrupt_ends; /* the first Ctrl-C stops running trials too */
     enum keep_checkpoints keep;

@@ -119,7 +119,7 @@ wn_status wni_study_name_option(const struct args *args, size_t word, char **nam
 static wn_status take_study_row(void *context, const struct study_row *row, struct err *err)
 {
     struct opened_study *s = context;
-    wn_status st = wni_setup_read(&s->setup, row->about.setup, err);
+    wn_status st = wni_setup_read(&s->setup, row->about.setup, NULL, err);
     if (st) return st;
     s->has_setup = true;
     s->created = row->created;
@@ -140,7 +140,7 @@ static wn_status look_up(struct opened_study *out, struct err *err)
     return again;
 }
 
-static wn_status replay_stored(struct opened_study *out, struct err *err)
+wn_status wni_open_found(struct opened_study *out, struct err *err)
 {
     struct store store;
     wn_status st = wni_store_open(&store, out->url, out->name, &out->setup.space, err);
@@ -153,7 +153,7 @@ wn_status wni_open_named(const char *url, const char *name, struct opened_study 
 {
     *out = (struct opened_study){.url = url, .name = wni_strdup(name)};
     wn_status st = out->name ? look_up(out, err) : wni_fail_memory(err);
-    return st ? st : replay_stored(out, err);
+    return st ? st : wni_open_found(out, err);
 }
 
 wn_status wni_find_study_option(const struct args *args, size_t word, struct opened_study *out,
@@ -168,7 +168,7 @@ wn_status wni_open_study_option(const struct args *args, size_t word, struct ope
                                 struct err *err)
 {
     wn_status st = wni_find_study_option(args, word, out, err);
-    return st ? st : replay_stored(out, err);
+    return st ? st : wni_open_found(out, err);
 }
 
 wn_status wni_create_study(struct opened_study *out, const struct study_setup *setup, struct err *err)
@@ -211,7 +211,7 @@ void wni_stored_studyfile(const struct opened_study *s, struct studyfile *out)
     struct document doc = {0};
     struct problems problems = {0};
     *out = (struct studyfile){0};
-    if (s->file && !wni_yaml_parse(&doc, "", s->file, strlen(s->file), NULL))
+    if (s->file && !wni_yaml_parse(&doc, s->name, s->file, strlen(s->file), NULL))
         (void)wni_studyfile_read(out, &doc, &problems);
     wni_problems_release(&problems);
     wni_document_release(&doc);

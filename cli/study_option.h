@@ -48,6 +48,8 @@ wn_status wni_create_study(struct opened_study *out, const struct study_setup *s
 /* Only looks it up: `study` stays empty. */
 wn_status wni_find_study_option(const struct args *args, size_t word, struct opened_study *out,
                                 struct err *err);
+/* Opens one that was looked up. */
+wn_status wni_open_found(struct opened_study *out, struct err *err);
 /* Opens the study that a study file describes and creates it when it is not there.  --store and --study win
  * over what the file says.  Returns an exit code; mistakes have been printed. */
 int wni_open_study_file(const struct args *args, const char *path, double lease, struct opened_study *out);
@@ -76,6 +78,10 @@ wn_status wni_read_text_file(const char *path, struct buf *out, struct err *err)
 /* ---- words for people ---- */
 
 void wni_describe_param(const struct param *p, struct buf *out); /* "float 1e-05..0.1, log" */
+/* A line for each parameter and each key of the study file that is another one now: "stop.trials  50 -> 200".
+ */
+void wni_describe_changes(const struct study_setup *before, const struct study_setup *after,
+                          const char *indent, struct buf *out);
 /* "12 complete, 2 running", in the order of the states; "none" for no trials. */
 void wni_describe_states(const uint64_t by_state[WN_CANCELLED + 1], struct buf *out);
 void wni_lower_state(wn_state state, char out[16]); /* "complete" */

@@ -213,9 +213,9 @@ static struct node *read_range(struct builder *b, const char *text, size_t n)
     return map;
 }
 
-static wn_status put_parameters(struct builder *b, struct node *root, const char *flags, struct err *err)
+static wn_status read_parameters(struct builder *b, struct node *parameters, const char *flags,
+                                 struct err *err)
 {
-    struct node *parameters = inner(b, root, "parameters");
     for (const char *at = flags ? flags : ""; *at; at += strspn(at, " ")) {
         size_t n = strcspn(at, " "), k = strcspn(at, "=");
         if (k >= n) return wni_fail(err, WN_EINVAL, "--param: expected NAME=RANGE, got '%.*s'", (int)n, at);
@@ -224,10 +224,27 @@ static wn_status put_parameters(struct builder *b, struct node *root, const char
         set(b, parameters, name, read_range(b, at + k + 1, n - k - 1));
         at += n;
     }
-    return parameters->n || b->failed
-               ? WN_OK
+    return WN_OK;
+}
+
+static wn_status put_parameters(struct builder *b, struct node *root, const char *flags, struct err *err)
+{
+    struct node *parameters = inner(b, root, "parameters");
+    wn_status st = read_parameters(b, parameters, flags, err);
+    return st || parameters->n || b->failed
+               ? st
                : wni_fail(err, WN_EINVAL,
                           "nothing to tune: add --param NAME=RANGE, as in --param lr=log:1e-5..0.1");
+}
+
+/* In place of what the study says about them so far. */
+static wn_status replace_parameters(struct builder *b, struct node *root, const char *flags, struct err *err)
+{
+    struct node *parameters = inner(b, root, "parameters"), *given = new_node(b, NODE_MAP);
+    wn_status st = read_parameters(b, given, flags, err);
+    for (size_t i = 0; i < given->n && !st; i++)
+        set(b, parameters, given->keys[i]->text, given->items[i]);
+    return st;
 }
 
 static wn_status put_resource(struct builder *b, struct node *root, const char *flag, struct err *err)
@@ -317,6 +334,17 @@ int wni_study_from_args(const struct args *args, struct studyfile *study, struct
     return read_study(&doc, st, &err, study);
 }
 
+/* Where it is wins over what its file says. */
+static wn_status put_place(struct document *doc, const char *name, const char *store, struct err *err)
+{
+    struct builder b = {.doc = doc};
+    set(&b, doc->root, "name", text_node(&b, name, true));
+    set(&b, doc->root, "store", text_node(&b, store, true));
+    if (!b.failed) return WN_OK;
+    doc->root = NULL;
+    return wni_fail_memory(err);
+}
+
 int wni_study_from_stored(const struct args *args, const char *stored, const char *name, const char *store,
                           struct studyfile *study)
 {
@@ -326,11 +354,91 @@ int wni_study_from_stored(const struct args *args, const char *stored, const cha
     wn_status st = wni_yaml_parse(&doc, name, stored, strlen(stored), &err);
     if (!st && doc.root->kind == NODE_MAP) {
         struct builder b = {.doc = &doc};
-        override_all(&b, doc.root, args);
-        set(&b, doc.root, "name", text_node(&b, name, true));
-        set(&b, doc.root, "store", text_node(&b, store, true));
-        if (b.failed) st = wni_fail_memory(&err);
-        if (b.failed) doc.root = NULL;
+        if (args) override_all(&b, doc.root, args);
+        st = b.failed ? wni_fail_memory(&err) : put_place(&doc, name, store, &err);
+        if (st) doc.root = NULL;
     }
     return read_study(&doc, st, &err, study);
+}
+
+/* ---- a stored study, changed ---- */
+
+static bool decides(const char *key)
+{
+    return !strcmp(key, "method") || !strcmp(key, "searcher") || !strcmp(key, "scheduler");
+}
+
+/* What the new file does not say stays as it was.  Nodes of the old document are linked into the new one. */
+static void inherit(struct builder *b, struct node *root, const struct node *old)
+{
+    bool decided = false;
+    for (size_t i = 0; i < root->n; i++)
+        decided = decided || decides(root->keys[i]->text);
+    for (size_t i = 0; i < old->n; i++) {
+        const char *key = old->keys[i]->text;
+        if (!find(root, key) && !(decided && decides(key))) set(b, root, key, old->items[i]);
+    }
+}
+
+/* Where the study is does not change, whatever file and flags say. */
+static void keep_place(struct builder *b, struct node *root, const struct node *name,
+                       const struct node *store)
+{
+    const struct node *values[] = {name, store};
+    static const char *const keys[] = {"name", "store"};
+    for (int i = 0; i < 2; i++) {
+        if (values[i])
+            set(b, root, keys[i], text_node(b, values[i]->text, values[i]->quoted));
+        else
+            remove_key(root, keys[i]);
+    }
+}
+
+/* `old` is what is stored, `doc` the same or the file of --file. */
+static wn_status change_document(const struct args *args, struct document *doc, const struct document *old,
+                                 struct err *err)
+{
+    struct builder b = {.doc = doc};
+    if (doc->root->kind != NODE_MAP || old->root->kind != NODE_MAP) return WN_OK; /* read_study() complains */
+    inherit(&b, doc->root, old->root);
+    override_all(&b, doc->root, args);
+    keep_place(&b, doc->root, wni_node_get(old->root, "name"), wni_node_get(old->root, "store"));
+    wn_status st = replace_parameters(&b, doc->root, wni_arg(args, "param"), err);
+    if (!b.failed) return st;
+    doc->root = NULL;
+    return wni_fail_memory(err);
+}
+
+/* `text` is what is to be stored: to the letter the old one if it says the same. */
+static wn_status load_changed(const struct args *args, const char *stored, const char *name,
+                              struct document *old, struct document *doc, struct buf *text, struct err *err)
+{
+    struct buf before = {0};
+    const char *path = wni_arg(args, "file");
+    wn_status st = wni_yaml_parse(old, name, stored, strlen(stored), err);
+    if (st) return st;
+    st = path ? wni_document_load(doc, path, err) : wni_yaml_parse(doc, name, stored, strlen(stored), err);
+    wni_node_write(old->root, &before);
+    if (!st) st = change_document(args, doc, old, err);
+    if (!st && doc->root) wni_node_write(doc->root, text);
+    if (!st && !strcmp(wni_buf_text(&before), wni_buf_text(text))) {
+        wni_buf_clear(text);
+        wni_buf_puts(text, stored);
+    }
+    if (!st && (before.failed || text->failed)) st = wni_fail_memory(err);
+    wni_buf_release(&before);
+    return st;
+}
+
+int wni_study_from_changes(const struct args *args, const char *stored, const char *name, const char *store,
+                           struct studyfile *study, struct buf *text)
+{
+    struct document doc = {0}, old = {0};
+    struct err err = {0};
+    *study = (struct studyfile){0};
+    wn_status st = load_changed(args, stored, name, &old, &doc, text, &err);
+    if (!st && doc.root && doc.root->kind == NODE_MAP) st = put_place(&doc, name, store, &err);
+    int code = read_study(&doc, st, &err, study);
+    wni_document_release(&old);
+    return code;
 }

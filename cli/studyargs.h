@@ -43,8 +43,14 @@
 int wni_study_from_args(const struct args *args, struct studyfile *study, struct buf *text);
 
 /* The same for a study that is in a store with its file: `stored` is that text, `name` and `store` are where
- * the study is.  Flags change what may change. */
+ * the study is.  Flags, unless `args` is NULL, change what may change. */
 int wni_study_from_stored(const struct args *args, const char *stored, const char *name, const char *store,
                           struct studyfile *study);
+
+/* The same for a study that goes on changed: by the file that --file names, which need not say what stays, by
+ * --param in place of what the file says of these parameters, and by the flags.  `text` is what is to be
+ * stored, `stored` itself when nothing changes.  Whether a study can change like that is not looked at. */
+int wni_study_from_changes(const struct args *args, const char *stored, const char *name, const char *store,
+                           struct studyfile *study, struct buf *text);
 
 #endif

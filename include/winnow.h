@@ -183,9 +183,11 @@ typedef struct {
  * the death of the process; with "?sync=full" after FILE also a power cut.  A handle must not be used after
  * fork(): open the study in the child.
  *
- * `space` is copied; `options` may be NULL.  A study that is there must have been created with the same space
- * and options (goal, method, its options, seed, resources), or `why` says what differs.  With `space` NULL
- * the study must be there: it is opened as it was created, and of the options only lease and retries count.
+ * `space` is copied; `options` may be NULL.  A study that is there must have the same space and options
+ * (goal, method, its options, seed, resources), or `why` says what differs.  With `space` NULL the study must
+ * be there: it is opened as it was created, and of the options only lease and retries count.  `winnow resume`
+ * may widen the space of a study while others have it open: trials from then on are of the wider one, which
+ * is also the one a study opened later must be opened with.
  *
  * On success the caller owns *out and frees it with wn_study_close(); on failure *out is NULL. */
 WN_API wn_status wn_study_open(const char *store, const char *name, const wn_space *space,

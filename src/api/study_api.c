@@ -66,7 +66,7 @@ static wn_status open_stored(struct study *study, const char *url, const char *n
     struct stored_setup stored;
     char *json;
     wn_status st = wni_store_setup(url, name, &json, err);
-    if (!st) st = wni_setup_read(&stored, json, err);
+    if (!st) st = wni_setup_read(&stored, json, NULL, err);
     free(json);
     if (st) return st;
     stored.setup.lease = o->lease;

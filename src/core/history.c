@@ -26,7 +26,9 @@ enum event_code {
     CODE_RESUME,
     CODE_FINISH,                                             /* + state - WN_PAUSED, up to WN_CANCELLED */
     CODE_RETRY = CODE_FINISH + WN_CANCELLED - WN_PAUSED + 1, /* + state - WN_FAILED, up to WN_LOST */
+    CODE_SETUP = CODE_RETRY + WN_LOST - WN_FAILED + 1,
 };
+_Static_assert(CODE_SETUP < 1 << (32 - TRIAL_BITS), "codes fit beside the trial's number");
 
 /* Which state may follow which.  A LOST worker may come back late, so its trial can still end some other way;
  * a paused trial may be given up. */
@@ -109,12 +111,17 @@ static bool grow_slots(struct history *h)
 
 /* ---- checking ---- */
 
+static bool is_value(const struct param *p, double x)
+{
+    double value;
+    return wni_param_canonical(p, x, &value) && (value == x || p->count == 0);
+}
+
 static wn_status check_config(const struct history *h, const double *config, struct err *err)
 {
     for (size_t i = 0; i < h->space->n; i++) {
         const struct param *p = &h->space->params[i];
-        double value;
-        if (!wni_param_canonical(p, config[i], &value) || value != config[i])
+        if (!is_value(p, config[i]))
             return wni_fail(err, WN_EINVAL, "parameter '%s': %.17g is not a value of the space", p->name,
                             config[i]);
     }
@@ -178,6 +185,8 @@ wn_status wni_history_check(const struct history *h, const struct event *e, stru
             return wni_fail(err, WN_EINVAL, "trial %u: a trial that ended as %s is not retried", e->trial,
                             wn_state_name(e->state));
         return check_trial(h, e, err);
+    case EVENT_SETUP:
+        return WN_OK;
     }
     return wni_fail(err, WN_EINVAL, "unknown kind of event");
 }
@@ -310,6 +319,9 @@ void wni_history_append(struct history *h, const struct event *e)
     case EVENT_FINISH:
         append_finish(h, e);
         break;
+    case EVENT_SETUP:
+        append_code(h, CODE_SETUP, 0);
+        break;
     }
 }
 
@@ -341,6 +353,9 @@ bool wni_history_next(const struct history *h, struct history_cursor *at, struct
         break;
     case CODE_RESUME:
         out->kind = EVENT_RESUME;
+        break;
+    case CODE_SETUP:
+        out->kind = EVENT_SETUP;
         break;
     default:
         out->kind = EVENT_FINISH;

@@ -17,6 +17,7 @@ enum event_kind {
     EVENT_REPORT,
     EVENT_RESUME, /* a paused trial, or one that waits for its retry, handed out again */
     EVENT_FINISH, /* trial ended in `state`, PAUSED included */
+    EVENT_SETUP,  /* from here on the study has another setup: `setup`, `file` */
 };
 
 struct event {
@@ -24,7 +25,7 @@ struct event {
     bool queued;     /* ASK: the configuration is the head of the queue */
     bool retry;      /* FINISH as FAILED, TIMEOUT or LOST: a RESUME is to follow */
     wn_state state;  /* FINISH */
-    uint32_t trial;  /* not for ENQUEUE; for ASK the next unused number */
+    uint32_t trial;  /* not for ENQUEUE and SETUP; for ASK the next unused number */
     double resource; /* REPORT, > 0 */
     double value;    /* REPORT; may be NaN or infinite: such a trial has failed */
     const double
@@ -33,12 +34,13 @@ struct event {
     double time;  /* seconds since the study began; no decision looks at it */
     const char
         *detail; /* FINISH: why, for people; NULL: nothing to say.  Stores keep it, the history does not */
+    const char *setup, *file; /* SETUP: see tuner/setup.h; file may be NULL.  The history keeps neither */
 };
 
 enum { TRIAL_NONE = UINT32_MAX };
 
 struct history {
-    const struct space *space; /* outlives the history */
+    const struct space *space; /* outlives the history; what it says may widen (wni_space_widen) */
 
     uint32_t *codes; /* one per event: kind and state in the top 4 bits, trial below */
     size_t n_events, events_cap;
@@ -82,8 +84,8 @@ struct trial {
 wn_status wni_history_init(struct history *h, const struct space *space, struct err *err);
 void wni_history_release(struct history *h);
 
-/* Whether the event may happen now: known trial, legal state, resource above 0, configuration of the space.
- */
+/* Whether the event may happen now: known trial, legal state, resource above 0, configuration of the space. A
+ * float without steps may have digits that the space has not: it was asked when the range was narrower. */
 wn_status wni_history_check(const struct history *h, const struct event *e, struct err *err);
 /* Makes room, so that wni_history_append() of this event cannot fail. */
 wn_status wni_history_reserve(struct history *h, const struct event *e, struct err *err);

@@ -65,6 +65,12 @@ wn_status wni_space_add(struct space *space, const struct param_decl *decl, stru
 const struct param *wni_space_find(const struct space *space, const char *name,
                                    size_t *index); /* NULL: none */
 
+/* The space of a study that goes on with `given`: every value of `old` stays the same double (categories keep
+ * their index), parameters keep their order.  Refuses, naming the parameter, whatever would lose a value:
+ * ranges only grow, values are only added, at the end of an ordinal.  `out` is initialised here. */
+wn_status wni_space_widen(struct space *out, const struct space *old, const struct space *given,
+                          struct err *err);
+
 /* ---- values of one parameter ---- */
 
 /* The value of the space equal to x (float: the nearest on its decimal grid); false when there is none, *out

@@ -253,6 +253,7 @@ static wn_decision observe(void *self, const struct history *h, const struct eve
         on_finish(a, e);
         break;
     case EVENT_ENQUEUE:
+    case EVENT_SETUP:
         break;
     }
     return WN_CONTINUE;

@@ -289,6 +289,7 @@ static wn_decision observe(void *self, const struct history *h, const struct eve
             on_end(s, h, e->trial);
         break;
     case EVENT_ENQUEUE:
+    case EVENT_SETUP:
         break;
     }
     return WN_CONTINUE;

@@ -64,9 +64,12 @@ static uint32_t draw_parent(const struct rea *r, const struct history *h, struct
     return parent;
 }
 
+/* The parent may be from before the space was widened, and have digits that it no longer has. */
 static void mutate(const struct space *space, struct rng *rng, double *config)
 {
     size_t i = (size_t)wni_rng_below(rng, space->n);
+    for (size_t k = 0; k < space->n; k++)
+        config[k] = wni_param_nearest(&space->params[k], config[k]);
     config[i] = wni_param_sample(&space->params[i], rng);
 }
 

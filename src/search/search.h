@@ -31,8 +31,10 @@ struct searcher_ops {
     const struct opt_def *opts; /* NULL: none */
     /* `env` outlives the searcher.  May refuse a space it cannot search (WN_EINVAL).  NULL: nothing to do. */
     wn_status (*init)(void *self, const struct search_env *env, struct err *err);
-    /* Proposes a configuration for trial number `trial`.  Must work with an empty history.  WN_EXHAUSTED when
-     * a finite space has nothing new.  May be slow (fits a model), must not block on anything else. */
+    /* Proposes a configuration for trial number `trial`, of values of the space.  Those of the history may be
+     * from a narrower space and have other digits: what is copied from them goes through wni_param_nearest().
+     * Must work with an empty history.  WN_EXHAUSTED when a finite space has nothing new.  May be slow (fits
+     * a model), must not block on anything else. */
     wn_status (*suggest)(void *self, const struct history *h, uint32_t trial, double *config,
                          struct err *err);
     /* An event was appended to `h`.  Only note it, without allocating: fitting belongs in suggest().  NULL:

@@ -13,12 +13,11 @@ static wn_status open_memory(const char *address, const char *name, const struct
     return WN_OK;
 }
 
-static wn_status attach(void *self, const struct study_about *about, char **stored, double *created,
+static wn_status attach(void *self, const struct study_about *about, struct study_found *found,
                         struct err *err)
 {
     (void)self, (void)about, (void)err;
-    *stored = NULL;
-    *created = wni_clock_wall();
+    found->created = wni_clock_wall();
     return WN_OK;
 }
 

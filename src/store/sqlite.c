@@ -26,8 +26,11 @@ static const char *const texts[STMT_COUNT] = {
     [STMT_APPEND] =
         "INSERT INTO events (id, study, kind, trial, time, wall, resource, value, state, saw, config,"
         " detail, flag) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
-    [STMT_READ] = "SELECT kind, trial, time, resource, value, state, saw, config, detail, flag FROM events"
+    [STMT_READ] = "SELECT kind, trial, time, resource, value, state, saw, config, detail, flag, seq FROM"
+                  " events"
                   " WHERE id > ?1 AND id < ?2 ORDER BY id",
+    [STMT_CHANGE] = "INSERT INTO setups (study, since, setup, file) VALUES (?1, ?2, ?3, ?4)",
+    [STMT_SETUP] = "SELECT setup, file FROM setups WHERE study = ?1 AND since = ?2",
     [STMT_ROW] = "INSERT OR REPLACE INTO trials (id, study, state, attempt, saw, reports, value, resource,"
                  " best, best_resource, asked, ended, config)"
                  " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
@@ -97,23 +100,46 @@ static wn_status open_sqlite(const char *address, const char *name, const struct
 
 /* ---- which study ---- */
 
-static wn_status find_study(struct sqlite_store *s, char **setup, double *created, struct err *err)
+/* NULL stays NULL. */
+static wn_status copy_text(sqlite3_stmt *q, int column, char **out, struct err *err)
+{
+    const char *text = (const char *)sqlite3_column_text(q, column);
+    if (!text && sqlite3_column_type(q, column) == SQLITE_NULL) return WN_OK;
+    *out = text ? wni_strdup(text) : NULL;
+    return *out ? WN_OK : wni_fail_memory(err);
+}
+
+static wn_status find_study(struct sqlite_store *s, struct study_found *found, struct err *err)
 {
     sqlite3_stmt *find = NULL;
     bool more = false;
-    wn_status st =
-        wni_sqlite_prepare(&s->file, "SELECT id, created, setup FROM studies WHERE name = ?1", &find, err);
+    wn_status st = wni_sqlite_prepare(&s->file,
+                                      "SELECT id, created, setup, file FROM studies JOIN setups"
+                                      " ON study = id AND since = 0 WHERE name = ?1",
+                                      &find, err);
     if (!st) sqlite3_bind_text(find, 1, s->name, -1, SQLITE_STATIC);
     if (!st) st = wni_sqlite_step(&s->file, find, &more, err);
     if (more) {
         s->study = sqlite3_column_int64(find, 0);
-        *created = sqlite3_column_double(find, 1);
-        const char *text = (const char *)sqlite3_column_text(find, 2);
-        *setup = text ? wni_strdup(text) : NULL;
-        if (!*setup) st = wni_fail_memory(err);
+        found->created = sqlite3_column_double(find, 1);
+        st = copy_text(find, 2, &found->setup, err);
+        if (!st) st = copy_text(find, 3, &found->file, err);
     }
     sqlite3_finalize(find);
     return st;
+}
+
+/* As of event number `since`; 0: created so. */
+static wn_status write_setup(struct sqlite_store *s, uint64_t since, const char *setup, const char *file,
+                             struct err *err)
+{
+    sqlite3_stmt *c = s->statements[STMT_CHANGE];
+    sqlite3_clear_bindings(c);
+    sqlite3_bind_int64(c, 1, s->study);
+    sqlite3_bind_int64(c, 2, (int64_t)since);
+    sqlite3_bind_text(c, 3, setup, -1, SQLITE_STATIC);
+    if (file) sqlite3_bind_text(c, 4, file, -1, SQLITE_STATIC);
+    return wni_sqlite_run(&s->file, c, err);
 }
 
 static wn_status create_study(struct sqlite_store *s, const struct study_about *about, double *created,
@@ -122,19 +148,16 @@ static wn_status create_study(struct sqlite_store *s, const struct study_about *
     sqlite3_stmt *create = NULL;
     *created = wni_clock_wall();
     wn_status st = wni_sqlite_prepare(
-        &s->file, "INSERT INTO studies (name, created, setup, file, goal) VALUES (?1, ?2, ?3, ?4, ?5)",
-        &create, err);
+        &s->file, "INSERT INTO studies (name, created, goal) VALUES (?1, ?2, ?3)", &create, err);
     if (!st) {
         sqlite3_bind_text(create, 1, s->name, -1, SQLITE_STATIC);
         sqlite3_bind_double(create, 2, *created);
-        sqlite3_bind_text(create, 3, about->setup, -1, SQLITE_STATIC);
-        if (about->file) sqlite3_bind_text(create, 4, about->file, -1, SQLITE_STATIC);
-        sqlite3_bind_int(create, 5, (int)about->goal);
+        sqlite3_bind_int(create, 3, (int)about->goal);
         st = wni_sqlite_run(&s->file, create, err);
         s->study = sqlite3_last_insert_rowid(s->file.db);
     }
     sqlite3_finalize(create);
-    return st;
+    return st ? st : write_setup(s, 0, about->setup, about->file, err);
 }
 
 static wn_status begin(void *self, struct err *err)
@@ -158,22 +181,17 @@ static void rollback(void *self)
     sqlite3_reset(s->statements[STMT_ROLLBACK]);
 }
 
-static wn_status attach(void *self, const struct study_about *about, char **stored, double *created,
+static wn_status attach(void *self, const struct study_about *about, struct study_found *found,
                         struct err *err)
 {
     struct sqlite_store *s = self;
-    *stored = NULL;
-    wn_status st = find_study(s, stored, created, err);
-    if (st || *stored) return st;
+    wn_status st = find_study(s, found, err);
+    if (st || found->setup) return st;
     st = begin(s, err);
-    if (!st) st = find_study(s, stored, created, err); /* somebody else may have been faster */
-    if (!st && !*stored) st = create_study(s, about, created, err);
+    if (!st) st = find_study(s, found, err); /* somebody else may have been faster */
+    if (!st && !found->setup) st = create_study(s, about, &found->created, err);
     if (!st) st = commit(s, err);
-    if (st) {
-        rollback(s);
-        free(*stored);
-        *stored = NULL;
-    }
+    if (st) rollback(s);
     return st;
 }
 
@@ -193,7 +211,7 @@ static void bind_event(const struct sqlite_store *s, sqlite3_stmt *a, uint64_t s
     sqlite3_bind_int64(a, 1, sqlite_row(s->study, seq));
     sqlite3_bind_int64(a, 2, s->study);
     sqlite3_bind_int(a, 3, (int)e->kind);
-    if (e->kind != EVENT_ENQUEUE) sqlite3_bind_int64(a, 4, e->trial);
+    if (e->kind != EVENT_ENQUEUE && e->kind != EVENT_SETUP) sqlite3_bind_int64(a, 4, e->trial);
     bind_number(a, 5, e->time);
     sqlite3_bind_double(a, 6, wni_clock_wall());
     if (e->kind == EVENT_REPORT) {
@@ -246,6 +264,7 @@ static wn_status append(void *self, uint64_t seq, const struct event *e, const s
     wn_status st = wni_sqlite_run(&s->file, a, err);
     if (st && sqlite3_extended_errcode(s->file.db) == SQLITE_CONSTRAINT_FOREIGNKEY)
         return wni_fail(err, WN_ENOTFOUND, "study '%s' was removed from store '%s'", s->name, s->file.path);
+    if (!st && e->kind == EVENT_SETUP) st = write_setup(s, seq, e->setup, e->file, err);
     return !st && row ? write_row(s, row, err) : st;
 }
 
@@ -260,6 +279,24 @@ static wn_status read_config(struct sqlite_store *s, sqlite3_stmt *r, struct eve
     if (n) memcpy(s->config, bytes, n);
     e->config = s->config;
     return WN_OK;
+}
+
+/* Its texts stay until the next one is read. */
+static wn_status read_setup(struct sqlite_store *s, uint64_t seq, struct event *e, struct err *err)
+{
+    sqlite3_stmt *q = s->statements[STMT_SETUP];
+    bool more;
+    sqlite3_reset(q);
+    sqlite3_bind_int64(q, 1, s->study);
+    sqlite3_bind_int64(q, 2, (int64_t)seq);
+    wn_status st = wni_sqlite_step(&s->file, q, &more, err);
+    if (st) return st;
+    e->setup = more ? (const char *)sqlite3_column_text(q, 0) : NULL;
+    e->file = more ? (const char *)sqlite3_column_text(q, 1) : NULL;
+    if (!more)
+        return wni_fail(err, WN_ESTORE, "store '%s': the setup of event %llu is missing", s->file.path,
+                        (unsigned long long)seq);
+    return e->setup ? WN_OK : wni_fail_memory(err);
 }
 
 static wn_status read_event(struct sqlite_store *s, sqlite3_stmt *r, struct event *e, struct err *err)
@@ -285,6 +322,8 @@ static wn_status read_event(struct sqlite_store *s, sqlite3_stmt *r, struct even
         break;
     case EVENT_RESUME:
         break;
+    case EVENT_SETUP:
+        return read_setup(s, (uint64_t)sqlite3_column_int64(r, 10), e, err);
     }
     return WN_OK;
 }
@@ -304,6 +343,7 @@ static wn_status read_events(void *self, uint64_t position, take_event *take, vo
         if (!st) st = wni_sqlite_step(&s->file, r, &more, err);
     }
     sqlite3_reset(r);
+    sqlite3_reset(s->statements[STMT_SETUP]);
     return st;
 }
 

@@ -29,9 +29,10 @@ static const double PATIENCE = 300;            /* seconds; a writer holds the lo
  *
  * events     the truth: only appended to.  Row id is study * 2^40 + seq.  A report's value that is NaN is
  * NULL. config holds the parameters as 8-byte floats, in the order of the setup's space; flag says that an
- * ASK took the head of the queue, or that a FINISH will be retried; log is a view for people. trials     a
- * summary that can be made from the events again; row id is study * 2^40 + number leases     who runs a
- * trial, and until when that is believed: seconds since the start `boot` of the machine
+ * ASK took the head of the queue, or that a FINISH will be retried; log is a view for people.
+ * setups     how the study is set up, and since which event: 0 is how it was created, else a SETUP event's
+ * seq. trials     a summary that can be made from the events again; row id is study * 2^40 + number. leases
+ * who runs a trial, and until when that is believed: seconds since the start `boot` of the machine.
  */
 static const char *const steps[] = {
     "CREATE TABLE studies (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE,"
@@ -61,7 +62,27 @@ static const char *const steps[] = {
     " WHEN 6 THEN 'TIMEOUT' WHEN 7 THEN 'LOST' ELSE 'CANCELLED' END END AS event,"
     " trial, time, datetime(wall, 'unixepoch') AS at, resource, value, saw, detail"
     " FROM events JOIN studies ON studies.id = events.study;",
+
+    "CREATE TABLE setups (study INTEGER NOT NULL REFERENCES studies(id) ON DELETE CASCADE,"
+    " since INTEGER NOT NULL, setup TEXT NOT NULL, file TEXT, PRIMARY KEY (study, since)) WITHOUT ROWID;"
+    "INSERT INTO setups SELECT id, 0, setup, file FROM studies;"
+    "ALTER TABLE studies DROP COLUMN setup;"
+    "ALTER TABLE studies DROP COLUMN file;"
+    "CREATE TRIGGER setups_stay BEFORE UPDATE ON setups"
+    " BEGIN SELECT RAISE(ABORT, 'setups are only appended'); END;"
+    "CREATE TRIGGER setups_remain BEFORE DELETE ON setups"
+    " WHEN EXISTS (SELECT 1 FROM studies WHERE id = OLD.study)"
+    " BEGIN SELECT RAISE(ABORT, 'setups are only appended'); END;"
+    "DROP VIEW log;"
+    "CREATE VIEW log AS SELECT studies.name AS study, seq,"
+    " CASE kind WHEN 0 THEN 'ENQUEUE' WHEN 1 THEN 'ASK' WHEN 2 THEN 'REPORT' WHEN 3 THEN 'RESUME'"
+    " WHEN 5 THEN 'SETUP' ELSE"
+    " CASE state WHEN 2 THEN 'PAUSED' WHEN 3 THEN 'COMPLETE' WHEN 4 THEN 'STOPPED' WHEN 5 THEN 'FAILED'"
+    " WHEN 6 THEN 'TIMEOUT' WHEN 7 THEN 'LOST' ELSE 'CANCELLED' END END AS event,"
+    " trial, time, datetime(wall, 'unixepoch') AS at, resource, value, saw, detail"
+    " FROM events JOIN studies ON studies.id = events.study;",
 };
+enum { VERSION = sizeof steps / sizeof *steps };
 
 /* ---- messages ---- */
 
@@ -302,18 +323,29 @@ static wn_status open_file(struct sqlite_file *f, enum sqlite_mode mode, struct 
     return WN_OK;
 }
 
-/* The log's checkpoints come at 4 MB: seldom enough to cost little, often enough that nobody waits. */
+static wn_status fail_old(const struct sqlite_file *f, int64_t version, struct err *err)
+{
+    return wni_fail(err, WN_ESTORE,
+                    "store '%s': written by an older Winnow (version %lld of the file); it must be writable "
+                    "once, to be brought forward to version %d",
+                    f->path, (long long)version, VERSION);
+}
+
+/* Looking writes nothing, but that an older file is brought forward: readers know only the newest tables. The
+ * log's checkpoints come at 4 MB: seldom enough to cost little, often enough that nobody waits. */
 static wn_status set_up(struct sqlite_file *f, enum sqlite_mode mode, bool full, struct err *err)
 {
     wn_status st = wni_sqlite_execute(f, full ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL", err);
     if (!st) st = wni_sqlite_execute(f, "PRAGMA foreign_keys=ON", err);
-    if (mode == SQLITE_LOOK) {
+    if (!st && mode == SQLITE_LOOK) {
         int64_t version = 0;
-        if (!st) st = read_version(f, &version, err);
-        return st ? st : check_version(f, version, (int)(sizeof steps / sizeof *steps), err);
+        st = read_version(f, &version, err);
+        if (!st) st = check_version(f, version, VERSION, err);
+        if (st || version == 0 || version == VERSION) return st;
+        if (sqlite3_db_readonly(f->db, "main") == 1) return fail_old(f, version, err);
     }
     if (!st) st = wni_sqlite_execute(f, "PRAGMA journal_mode=WAL", err);
-    return st ? st : wni_sqlite_migrate(f, steps, (int)(sizeof steps / sizeof *steps), err);
+    return st ? st : wni_sqlite_migrate(f, steps, VERSION, err);
 }
 
 wn_status wni_sqlite_open(struct sqlite_file *f, const char *address, enum sqlite_mode mode, struct err *err)

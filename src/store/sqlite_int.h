@@ -19,7 +19,7 @@ struct sqlite_file {
 };
 
 enum sqlite_mode {
-    SQLITE_LOOK,   /* the file must be there; nothing is written */
+    SQLITE_LOOK,   /* the file must be there; nothing is written, unless it is of an older version */
     SQLITE_CHANGE, /* the file must be there */
     SQLITE_CREATE,
 };
@@ -63,6 +63,8 @@ enum sqlite_statement {
     STMT_ROLLBACK,
     STMT_APPEND,
     STMT_READ,
+    STMT_CHANGE,
+    STMT_SETUP,
     STMT_ROW,
     STMT_FORGET,
     STMT_GRANT,

@@ -20,7 +20,10 @@ static wn_status find_study(struct sqlite_file *f, const char *name, bool setup,
 {
     sqlite3_stmt *find = NULL;
     bool more = false;
-    wn_status st = wni_sqlite_prepare(f, "SELECT id, goal, setup FROM studies WHERE name = ?1", &find, err);
+    wn_status st = wni_sqlite_prepare(f,
+                                      "SELECT id, goal, setup FROM studies JOIN setups ON study = id WHERE"
+                                      " name = ?1 ORDER BY since DESC LIMIT 1",
+                                      &find, err);
     if (!st) sqlite3_bind_text(find, 1, name, -1, SQLITE_STATIC);
     if (!st) st = wni_sqlite_step(f, find, &more, err);
     if (more)
@@ -133,7 +136,9 @@ static wn_status list_studies(struct sqlite_file *f, const char *name, take_stud
     bool more = false;
     wn_status st = wni_sqlite_prepare(
         f,
-        "SELECT id, name, created, setup, file, goal FROM studies WHERE ?1 IS NULL OR name = ?1 ORDER BY id",
+        "SELECT id, name, created, setup, file, goal FROM studies JOIN setups ON study = id"
+        " AND since = (SELECT max(since) FROM setups WHERE study = id)"
+        " WHERE ?1 IS NULL OR name = ?1 ORDER BY id",
         &q, err);
     if (!st && name) sqlite3_bind_text(q, 1, name, -1, SQLITE_STATIC);
     while (!st && !(st = wni_sqlite_step(f, q, &more, err)) && more)

@@ -27,17 +27,23 @@ struct trial_row {
     const char *config;         /* JSON */
 };
 
-/* What a study is created with, and what is found when it is there. */
+/* What a study is created with. */
 struct study_about {
     const char *setup; /* JSON, see tuner/setup.h */
     const char *file;  /* the study file's text; NULL: none */
     wn_goal goal;      /* says which values listings call best */
 };
 
+/* A study that was there, as it was created.  Later setups are events. */
+struct study_found {
+    char *setup, *file; /* for free(); setup NULL: it was created just now */
+    double created;     /* seconds since 1970 */
+};
+
 struct study_row {
     const char *name;
-    struct study_about about;
-    double created; /* seconds since 1970 */
+    struct study_about about; /* its newest setup and file */
+    double created;           /* seconds since 1970 */
     uint64_t events, trials, by_state[WN_CANCELLED + 1];
     double best; /* NAN before the first value */
     uint32_t best_trial;
@@ -56,7 +62,7 @@ typedef wn_status take_trial(void *context, const struct trial_row *row, struct 
 
 /* Looking without opening a study as a machine.  A store that is not there is WN_ENOTFOUND, as is a study. */
 struct catalog_ops {
-    /* The setup of a study, for free(). */
+    /* The newest setup of a study, for free(). */
     wn_status (*setup)(const char *address, const char *name, char **setup, struct err *err);
     /* Every study in order of creation, or only `name` (NULL: all). */
     wn_status (*studies)(const char *address, const char *name, take_study *take, void *context,
@@ -73,9 +79,8 @@ struct store_ops {
     /* Opens the place where study `name` is, or will be.  `address` is what follows "scheme:". */
     wn_status (*open)(const char *address, const char *name, const struct space *space, void **self,
                       struct err *err);
-    /* Finds the study or creates it.  *stored is the setup it was created with, for free(), NULL when that
-     * was just now; *created is when, in seconds since 1970. */
-    wn_status (*attach)(void *self, const struct study_about *about, char **stored, double *created,
+    /* Finds the study or creates it.  *found is empty before, and may be filled on failure too. */
+    wn_status (*attach)(void *self, const struct study_about *about, struct study_found *found,
                         struct err *err);
     /* One writer at a time: waits for the others.  After a failure, and after rollback(), nothing has
      * happened. */

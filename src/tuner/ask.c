@@ -13,6 +13,7 @@ struct plan {
     enum plan_kind { PLAN_WAIT, PLAN_EXHAUSTED, PLAN_RESUME, PLAN_QUEUED, PLAN_NEW } kind;
     uint32_t trial; /* RESUME; NEW: the number it was proposed for */
     uint64_t saw;   /* NEW: events the proposal is based on */
+    size_t setup;   /* NEW: and how many setups there were */
     double *config; /* NEW: where it is */
 };
 
@@ -51,6 +52,7 @@ static wn_status make_plan(struct study *s, struct plan *plan, struct err *err)
     if (plan->kind != PLAN_NEW) return WN_OK;
     plan->trial = (uint32_t)s->history.n_trials;
     plan->saw = s->history.n_events;
+    plan->setup = s->n_versions;
     wn_status st = s->searcher.ops->suggest(s->searcher.self, &s->history, plan->trial, plan->config, err);
     if (st != WN_EXHAUSTED) return st;
     plan->kind = nothing_new(s);
@@ -58,14 +60,15 @@ static wn_status make_plan(struct study *s, struct plan *plan, struct err *err)
 }
 
 /* Whether the plan is still what to do after others have appended.  Reports that came in between do no harm
- * to a proposal: the event says what it saw. */
+ * to a proposal: the event says what it saw.  Another setup does: a proposal is of the setup that holds when
+ * it is written. */
 static bool plan_holds(const struct study *s, const struct plan *plan)
 {
     struct plan now = {0};
     look_ahead(s, &now);
     if (now.kind != plan->kind) return false;
     if (plan->kind == PLAN_RESUME) return now.trial == plan->trial;
-    return plan->kind != PLAN_NEW || plan->trial == s->history.n_trials;
+    return plan->kind != PLAN_NEW || (plan->trial == s->history.n_trials && plan->setup == s->n_versions);
 }
 
 static wn_status carry_out(struct study *s, const struct plan *plan, double now, struct handout *out,

@@ -4,7 +4,8 @@
 #include <string.h>
 
 struct follower {
-    const struct history *log;
+    const struct study *of;
+    const struct history *log; /* of it */
     const struct study_setup *setup;
     struct study study;
     struct history_cursor at; /* next event of the log to apply */
@@ -14,10 +15,24 @@ static wn_status start(struct follower *f, struct err *err)
 {
     struct store store;
     struct study_setup setup = *f->setup;
-    setup.space = f->log->space;
+    setup.space = f->of->versions[0]->stored.setup.space;
+    setup.is_new = setup.adopts = false;
     f->at = (struct history_cursor){0};
     wn_status st = wni_store_open(&store, "memory:", "replay", setup.space, err);
     return st ? st : wni_study_open(&f->study, &setup, &store, err);
+}
+
+/* The history does not keep setups: the study does. */
+static wn_status follow_setup(struct follower *f, struct event *e, struct err *err)
+{
+    const struct setup_version *next = f->of->versions[f->study.n_versions];
+    struct buf json = {0};
+    wn_decision ignored;
+    wni_setup_write(&next->stored.setup, &json);
+    e->setup = json.data;
+    wn_status st = json.failed ? wni_fail_memory(err) : wni_study_apply(&f->study, e, &ignored, err);
+    wni_buf_release(&json);
+    return st;
 }
 
 /* Applies the log up to its event number `position`. */
@@ -27,7 +42,7 @@ static wn_status follow(struct follower *f, uint64_t position, struct err *err)
     wn_decision ignored;
     wn_status st = WN_OK;
     while (!st && f->at.event < position && wni_history_next(f->log, &f->at, &e))
-        st = wni_study_apply(&f->study, &e, &ignored, err);
+        st = e.kind == EVENT_SETUP ? follow_setup(f, &e, err) : wni_study_apply(&f->study, &e, &ignored, err);
     return st;
 }
 
@@ -80,10 +95,10 @@ static wn_status check_all(struct follower *f, struct replay *out, double *propo
     return st;
 }
 
-wn_status wni_replay(const struct history *log, const struct study_setup *setup, struct replay *out,
+wn_status wni_replay(const struct study *of, const struct study_setup *setup, struct replay *out,
                      double *proposal, replay_progress *progress, void *context, struct err *err)
 {
-    struct follower f = {.log = log, .setup = setup};
+    struct follower f = {.of = of, .log = &of->history, .setup = setup};
     *out = (struct replay){.differs = TRIAL_NONE};
     wn_status st = start(&f, err);
     if (st) return st;

@@ -19,9 +19,11 @@ struct replay {
 /* Called now and then with the events done so far; false ends the replay with WN_WAIT. */
 typedef bool replay_progress(void *context, uint64_t events);
 
-/* `log` is the history of the study that was set up like this.  `proposal` holds what is proposed in place of
- * trial `differs` (space->n numbers).  Costs as much time as all the proposals did.  progress may be NULL. */
-wn_status wni_replay(const struct history *log, const struct study_setup *setup, struct replay *out,
+/* Follows the log of a study that was set up like this when it was created, but for the space, which is taken
+ * from there; later setups are part of the log, and each proposal is made under the one that was in force.
+ * `proposal` holds what is proposed in place of trial `differs` (space->n numbers).  Costs as much time as
+ * all the proposals did.  progress may be NULL. */
+wn_status wni_replay(const struct study *of, const struct study_setup *setup, struct replay *out,
                      double *proposal, replay_progress *progress, void *context, struct err *err);
 
 #endif

@@ -102,22 +102,49 @@ static wn_status read_setup(struct stored_setup *out, const struct node *map, st
     s->max_resource = read_number(map, "max_resource");
     s->lease = read_number(map, "lease");
     s->retries = (unsigned)read_number(map, "retries");
+    s->adopts = true;
     return WN_OK;
 }
 
-wn_status wni_setup_read(struct stored_setup *out, const char *json, struct err *err)
+/* *text becomes a copy of it; NULL stays. */
+static wn_status own_text(struct arena *texts, const char **text, struct err *err)
 {
-    struct document doc = {0};
-    *out = (struct stored_setup){0};
-    wni_space_init(&out->space);
-    wn_status st = wni_json_parse(&doc, "", json, strlen(json), err);
-    if (!st) st = read_setup(out, doc.root, err);
-    wni_document_release(&doc);
+    if (!*text) return WN_OK;
+    *text = wni_arena_strdup(texts, *text);
+    return *text ? WN_OK : wni_fail_memory(err);
+}
+
+static wn_status finish_stored(struct stored_setup *out, wn_status st, struct err *err)
+{
+    if (!st) st = own_text(&out->texts, &out->setup.file, err);
     if (st)
         wni_setup_release(out);
     else
         out->setup.space = &out->space;
     return st;
+}
+
+wn_status wni_setup_read(struct stored_setup *out, const char *json, const char *file, struct err *err)
+{
+    struct document doc = {0};
+    *out = (struct stored_setup){.setup = {.file = file}};
+    wni_space_init(&out->space);
+    wn_status st = wni_json_parse(&doc, "", json, strlen(json), err);
+    if (!st) st = read_setup(out, doc.root, err);
+    wni_document_release(&doc);
+    return finish_stored(out, st, err);
+}
+
+wn_status wni_setup_copy(struct stored_setup *out, const struct study_setup *from, struct err *err)
+{
+    *out = (struct stored_setup){.setup = *from};
+    struct study_setup *s = &out->setup;
+    const char **const texts[] = {&s->method,   &s->scheduler,  &s->searcher,  &s->metric,
+                                  &s->resource, &s->options[0], &s->options[1]};
+    wn_status st = wni_space_copy(&out->space, from->space, err);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts && !st; i++)
+        st = own_text(&out->texts, texts[i], err);
+    return finish_stored(out, st, err);
 }
 
 void wni_setup_release(struct stored_setup *s)
@@ -158,13 +185,17 @@ static wn_status compare_parameter(const struct param *stored, const struct para
     return st;
 }
 
-static wn_status compare_spaces(const struct space *stored, const struct space *given, struct err *err)
+static wn_status compare_counts(const struct space *stored, const struct space *given, struct err *err)
 {
-    wn_status st = WN_OK;
-    if (stored->n != given->n)
-        return wni_fail(err, WN_EINVAL, "the stored study was created with %zu parameters, not %zu",
-                        stored->n, given->n);
-    for (size_t i = 0; i < given->n && !st; i++)
+    if (stored->n == given->n) return WN_OK;
+    return wni_fail(err, WN_EINVAL, "the stored study was created with %zu parameters, not %zu", stored->n,
+                    given->n);
+}
+
+wn_status wni_setup_compare_spaces(const struct space *stored, const struct space *given, struct err *err)
+{
+    wn_status st = compare_counts(stored, given, err);
+    for (size_t i = 0; !st && i < given->n; i++)
         st = compare_parameter(&stored->params[i], &given->params[i], err);
     return st;
 }
@@ -176,18 +207,62 @@ static wn_status compare_seeds(uint64_t stored, uint64_t given, struct err *err)
                     stored, given);
 }
 
+static const char *or_none(const char *text)
+{
+    return text ? text : "";
+}
+
 wn_status wni_setup_compare(const struct study_setup *stored, const struct study_setup *given,
                             struct err *err)
 {
-    wn_status st = compare_spaces(stored->space, given->space, err);
+    wn_status st = compare_counts(stored->space, given->space, err);
     if (!st) st = compare_texts("scheduler", stored->scheduler, given->scheduler, err);
     if (!st) st = compare_texts("searcher", stored->searcher, given->searcher, err);
-    if (!st)
-        st = compare_texts("options", stored->options[0] ? stored->options[0] : "",
-                           given->options[0] ? given->options[0] : "", err);
+    if (!st) st = compare_texts("options", or_none(stored->options[0]), or_none(given->options[0]), err);
     if (!st) st = compare_seeds(stored->seed, given->seed, err);
     if (!st) st = compare_texts("goal", goals[stored->goal], goals[given->goal], err);
     if (!st) st = compare_numbers("smallest resource", stored->min_resource, given->min_resource, err);
     if (!st) st = compare_numbers("largest resource", stored->max_resource, given->max_resource, err);
     return st;
+}
+
+/* ---- changing ---- */
+
+/* Values of another metric cannot be compared with those so far; a study that never named it may do so now.
+ */
+static wn_status compare_names(const struct study_setup *now, const struct study_setup *given,
+                               struct err *err)
+{
+    wn_status st = WN_OK;
+    if (now->metric && given->metric) st = compare_texts("metric", now->metric, given->metric, err);
+    if (!st && now->resource && given->resource)
+        st = compare_texts("resource", now->resource, given->resource, err);
+    return st;
+}
+
+wn_status wni_setup_change(const struct study_setup *now, const struct study_setup *given,
+                           struct space *space, struct study_setup *out, struct err *err)
+{
+    wn_status st = wni_space_widen(space, now->space, given->space, err);
+    if (st) return st;
+    st = wni_setup_compare(now, given, err);
+    if (!st) st = compare_names(now, given, err);
+    if (st && st != WN_ENOMEM) {
+        struct err what = *err;
+        wni_fail(err, st,
+                 "%s; this stays as it is: start a new study and bring the trials along with 'winnow import'",
+                 what.text);
+    }
+    if (st) {
+        wni_space_release(space);
+        return st;
+    }
+    *out = *now;
+    out->space = space;
+    out->retries = given->retries;
+    out->file = given->file;
+    out->method = given->method ? given->method : now->method;
+    out->metric = given->metric ? given->metric : now->metric;
+    out->resource = given->resource ? given->resource : now->resource;
+    return WN_OK;
 }

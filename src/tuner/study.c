@@ -11,7 +11,7 @@
 
 /* ---- opening ---- */
 
-static wn_status join_options(struct study *s, const char *const lists[2], struct err *err)
+static wn_status join_options(const char *const lists[2], char **out, struct err *err)
 {
     struct buf joined = {0};
     for (int i = 0; i < 2; i++)
@@ -21,12 +21,12 @@ static wn_status join_options(struct study *s, const char *const lists[2], struc
         wni_buf_release(&joined);
         return wni_fail_memory(err);
     }
-    s->options = joined.data;
+    *out = joined.data;
     return WN_OK;
 }
 
-static wn_status check_resources(const struct study_setup *setup, const struct scheduler_ops *ops,
-                                 struct sched_env *env, struct err *err)
+static wn_status fill_in_resources(const struct study_setup *setup, const struct scheduler_ops *ops,
+                                   struct study_setup *full, struct err *err)
 {
     double min = setup->min_resource, max = setup->max_resource;
     if (!(min >= 0) || !(max >= 0) || isinf(min) || isinf(max))
@@ -38,28 +38,35 @@ static wn_status check_resources(const struct study_setup *setup, const struct s
                         ops->name);
     if (max > 0 && min > max)
         return wni_fail(err, WN_EINVAL, "resource: min %.15g is above max %.15g", min, max);
-    env->min_resource = min;
-    env->max_resource = max > 0 ? max : INFINITY;
+    full->min_resource = min;
+    full->max_resource = max;
     return WN_OK;
 }
 
-static wn_status open_parts(struct study *s, const struct study_setup *setup, struct err *err)
+wn_status wni_study_fill_in(const struct study_setup *setup, struct study_setup *full, char **options,
+                            struct err *err)
 {
     const struct scheduler_ops *sched = wni_scheduler_find(setup->scheduler, err);
-    const struct searcher_ops *search = sched ? wni_searcher_find(setup->searcher, err) : NULL;
-    if (!search) return WN_EINVAL;
-    wn_status st = wni_space_copy(&s->space, setup->space, err);
-    if (!st) st = wni_history_init(&s->history, &s->space, err);
-    if (!st) st = join_options(s, setup->options, err);
-    if (!st) st = check_resources(setup, sched, &s->sched_env, err);
-    s->sched_env.seed = setup->seed;
-    if (!st) st = wni_scheduler_open(&s->scheduler, sched, s->options, &s->sched_env, err);
-    s->search_env = (struct search_env){.space = &s->space,
-                                        .seed = setup->seed,
-                                        .partial = sched->stops_early,
-                                        .levels = wni_scheduler_levels(&s->scheduler)};
-    if (!st) st = wni_searcher_open(&s->searcher, search, s->options, &s->search_env, err);
+    *full = *setup;
+    if (!sched || !wni_searcher_find(setup->searcher, err)) return WN_EINVAL;
+    wn_status st = fill_in_resources(setup, sched, full, err);
+    if (!st) st = join_options(setup->options, options, err);
+    full->options[0] = *options;
+    full->options[1] = NULL;
     return st;
+}
+
+static wn_status open_parts(struct study *s, const struct study_setup *full, struct err *err)
+{
+    struct stored_setup first;
+    const struct scheduler_ops *sched = wni_scheduler_find(full->scheduler, err);
+    s->sched_env = (struct sched_env){.seed = full->seed,
+                                      .min_resource = full->min_resource,
+                                      .max_resource = full->max_resource > 0 ? full->max_resource : INFINITY};
+    wn_status st = wni_history_init(&s->history, &s->space, err);
+    if (!st) st = wni_scheduler_open(&s->scheduler, sched, s->options, &s->sched_env, err);
+    if (!st) st = wni_setup_copy(&first, full, err);
+    return st ? st : wni_version_first(s, &first, err);
 }
 
 /* Stores keep values as they were reported. */
@@ -89,41 +96,33 @@ static wn_status catch_up(struct study *s, struct err *err)
     return s->store.ops->read(s->store.self, s->history.n_events, take_stored, s, err);
 }
 
-/* The setup with its defaults filled in: what is stored and compared. */
-static struct study_setup full_setup(const struct study *s, const struct study_setup *setup)
+/* Somebody else has created it: what the log begins with is theirs. */
+static wn_status take_found(struct study *s, const struct study_found *found, const struct study_setup *full,
+                            struct err *err)
 {
-    struct study_setup full = *setup;
-    full.space = &s->space;
-    full.options[0] = s->options;
-    full.options[1] = NULL;
-    full.min_resource = s->sched_env.min_resource;
-    full.max_resource = isinf(s->sched_env.max_resource) ? 0 : s->sched_env.max_resource;
-    return full;
-}
-
-static wn_status compare_stored(const char *stored, const struct study_setup *given, struct err *err)
-{
-    struct stored_setup before;
-    wn_status st = wni_setup_read(&before, stored, err);
+    struct stored_setup first;
+    if (full->is_new) return wni_fail(err, WN_ESTATE, "the study is there already");
+    wn_status st = wni_setup_read(&first, found->setup, found->file, err);
     if (st) return st;
-    st = wni_setup_compare(&before.setup, given, err);
-    wni_setup_release(&before);
+    st = wni_setup_compare(&first.setup, full, err);
+    if (!st) return wni_version_first(s, &first, err);
+    wni_setup_release(&first);
     return st;
 }
 
 /* Finds the study in the store, or creates it. */
-static wn_status attach(struct study *s, const struct study_setup *setup, struct err *err)
+static wn_status attach(struct study *s, const struct study_setup *full, struct err *err)
 {
-    struct study_setup full = full_setup(s, setup);
+    struct study_found found = {0};
     struct buf json = {0};
-    char *stored = NULL;
-    wni_setup_write(&full, &json);
+    wni_setup_write(full, &json);
     wn_status st = json.failed ? wni_fail_memory(err) : WN_OK;
-    struct study_about about = {.setup = json.data, .file = setup->file, .goal = setup->goal};
-    if (!st) st = s->store.ops->attach(s->store.self, &about, &stored, &s->created, err);
-    if (!st && stored && setup->is_new) st = wni_fail(err, WN_ESTATE, "the study is there already");
-    if (!st && stored) st = compare_stored(stored, &full, err);
-    free(stored);
+    struct study_about about = {.setup = json.data, .file = full->file, .goal = full->goal};
+    if (!st) st = s->store.ops->attach(s->store.self, &about, &found, err);
+    s->created = found.created;
+    if (!st && found.setup) st = take_found(s, &found, full, err);
+    free(found.setup);
+    free(found.file);
     wni_buf_release(&json);
     return st;
 }
@@ -131,6 +130,7 @@ static wn_status attach(struct study *s, const struct study_setup *setup, struct
 wn_status wni_study_open(struct study *s, const struct study_setup *setup, struct store *store,
                          struct err *err)
 {
+    struct study_setup full;
     *s = (struct study){.store = *store,
                         .goal = setup->goal,
                         .sign = setup->goal == WN_MAXIMIZE ? -1 : 1,
@@ -138,9 +138,11 @@ wn_status wni_study_open(struct study *s, const struct study_setup *setup, struc
                         .retries = setup->retries,
                         .holds = setup->holds};
     *store = (struct store){0};
-    wn_status st = open_parts(s, setup, err);
-    if (!st) st = attach(s, setup, err);
+    wn_status st = wni_study_fill_in(setup, &full, &s->options, err);
+    if (!st) st = open_parts(s, &full, err);
+    if (!st) st = attach(s, &full, err);
     if (!st) st = catch_up(s, err);
+    if (!st && !setup->adopts) st = wni_setup_compare_spaces(&s->space, setup->space, err);
     if (st) wni_study_release(s);
     return st;
 }
@@ -150,7 +152,7 @@ void wni_study_release(struct study *s)
     wni_searcher_release(&s->searcher);
     wni_scheduler_release(&s->scheduler);
     wni_history_release(&s->history);
-    wni_space_release(&s->space);
+    wni_versions_release(s);
     wni_store_close(&s->store);
     free(s->options);
     free(s->decisions);
@@ -160,10 +162,12 @@ void wni_study_release(struct study *s)
 
 /* ---- events ---- */
 
-/* Schedulers do not learn of a failure that is to be retried, nor of the RESUME after it: to them the trial
- * just goes on running, so it keeps its place in its bracket and is not counted twice. */
+/* Another setup is none of a scheduler's business: it sees values, not parameters.  Nor do schedulers learn
+ * of a failure that is to be retried, nor of the RESUME after it: to them the trial just goes on running, so
+ * it keeps its place in its bracket and is not counted twice. */
 static bool scheduler_sees(const struct study *s, const struct event *e)
 {
+    if (e->kind == EVENT_SETUP) return false;
     return !e->retry && !(e->kind == EVENT_RESUME && s->history.trials[e->trial].retry);
 }
 
@@ -175,6 +179,7 @@ static wn_status prepare(struct study *s, const struct event *e, struct err *err
     if (!st && e->kind == EVENT_ASK &&
         !wni_reserve((void **)&s->decisions, &s->decisions_cap, s->history.n_trials + 1, 1))
         st = wni_fail_memory(err);
+    if (!st && e->kind == EVENT_SETUP) st = wni_version_prepare(s, e, err);
     if (!st && s->scheduler.ops->reserve && scheduler_sees(s, e))
         st = s->scheduler.ops->reserve(s->scheduler.self, &s->history, e, err);
     return st;
@@ -186,6 +191,10 @@ static wn_decision commit(struct study *s, const struct event *e)
     bool told = scheduler_sees(s, e);
     wn_decision decision = WN_CONTINUE;
     wni_history_append(&s->history, e);
+    if (e->kind == EVENT_SETUP) {
+        wni_version_commit(s);
+        return WN_CONTINUE;
+    }
     if (s->searcher.ops->observe) s->searcher.ops->observe(s->searcher.self, &s->history, e);
     if (told) decision = s->scheduler.ops->observe(s->scheduler.self, &s->history, e);
     if (e->kind == EVENT_ENQUEUE || e->kind == EVENT_FINISH) return WN_CONTINUE;
@@ -226,7 +235,7 @@ wn_status wni_study_leave(struct study *s, wn_status st, struct err *err)
  * looked up when somebody asks, but the best value of a study must be there. */
 static bool changes_row(const struct study *s, const struct event *e)
 {
-    if (!s->store.ops->catalog || e->kind == EVENT_ENQUEUE) return false;
+    if (!s->store.ops->catalog || e->kind == EVENT_ENQUEUE || e->kind == EVENT_SETUP) return false;
     return e->kind != EVENT_REPORT || s->history.trials[e->trial].state != WN_RUNNING ||
            e->value < s->history.best_value;
 }
@@ -244,6 +253,7 @@ static wn_status keep_lease(struct study *s, const struct event *e, struct err *
     case EVENT_FINISH:
         return ops->lease(s->store.self, e->trial, LEASE_DROP, 0, err);
     case EVENT_ENQUEUE:
+    case EVENT_SETUP:
         break;
     }
     return WN_OK;

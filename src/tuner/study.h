@@ -15,9 +15,18 @@
 #include "store/store.h"
 #include "tuner/setup.h"
 
+/* A setup the study has or had.  Proposals are made by the newest. */
+struct setup_version {
+    uint64_t since; /* number of the event it came with; 0: the study was created so */
+    double time;    /* of that event */
+    struct stored_setup stored;
+    struct search_env env;    /* of its searcher */
+    struct searcher searcher; /* of one that is about to come; empty: the space is as it was */
+};
+
 struct study {
-    struct space space;
-    struct search_env search_env;
+    struct space space;           /* the newest version's, which owns it */
+    struct search_env search_env; /* the newest version's */
     struct sched_env sched_env;
     struct history history;
     struct searcher searcher;
@@ -34,6 +43,9 @@ struct study {
     struct buf json;    /* scratch */
     uint8_t *decisions; /* last wn_decision of each trial */
     size_t decisions_cap;
+    struct setup_version **versions; /* oldest first, at least one */
+    size_t n_versions, versions_cap;
+    struct setup_version *coming; /* by the SETUP event that is about to happen; NULL: none */
 };
 
 /* A trial handed out.  `config` is valid until the next ask. */
@@ -46,7 +58,7 @@ struct handout {
 };
 
 /* Takes over `store` (also on failure) and replays what it holds.  A study that is there already must have
- * been created with the same setup. */
+ * the same setup, unless that `adopts` what there is. */
 wn_status wni_study_open(struct study *s, const struct study_setup *setup, struct store *store,
                          struct err *err);
 void wni_study_release(struct study *s);
@@ -63,6 +75,13 @@ wn_status wni_study_finish_as(struct study *s, uint32_t trial, wn_state state, c
                               struct err *err);
 wn_status wni_study_enqueue(struct study *s, const double *config, double now, struct err *err);
 
+/* Goes on with another setup, which every process learns from the log: parameters as wni_space_widen()
+ * allows, retries, file and names of `to`; lease, holds and the like are not looked at.  All trials are kept,
+ * and what the searcher proposes from here on is of the new space.  *changed: it differed, and is an event
+ * now. */
+wn_status wni_study_change(struct study *s, const struct study_setup *to, double now, bool *changed,
+                           struct err *err);
+
 /* Catches up with what others have appended, and declares trials LOST whose lease has run out.  Ask, report,
  * finish and enqueue catch up by themselves; ask also looks for the lost. */
 wn_status wni_study_sync(struct study *s, double now, struct err *err);
@@ -74,6 +93,11 @@ wn_status wni_study_enter(struct study *s, struct err *err);
 /* Makes what was written to the store since then durable, or, with a `st` that is not WN_OK, undone.  Returns
  * `st` or how that went. */
 wn_status wni_study_leave(struct study *s, wn_status st, struct err *err);
+
+static inline const struct study_setup *wni_study_setup(const struct study *s)
+{
+    return &s->versions[s->n_versions - 1]->stored.setup;
+}
 
 /* Applies an event of a log (replay), whose values are minimised. */
 wn_status wni_study_apply(struct study *s, const struct event *e, wn_decision *decision, struct err *err);

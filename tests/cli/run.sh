@@ -206,7 +206,7 @@ run run study.yaml --quiet --store sqlite:///runs.db --trials 4
 is 'a study in a file' "$code" 0
 run run study.yaml --quiet --store sqlite:///runs.db --trials 7
 is 'is not begun twice' "$code" 2
-says 'and how to go on is said' stderr "study 'curves' is in sqlite:///runs.db already: go on with 'winnow resume curves', remove it with 'winnow rm curves'"
+says 'and how to go on is said' stderr "study 'curves' is in sqlite:///runs.db already: go on with 'winnow resume curves' \\(--file FILE if the file has changed\\), remove it with 'winnow rm curves'"
 run resume curves --quiet --store sqlite:///runs.db --trials 7
 says 'it goes on where it was' stdout '^7 trials '
 says 'and says how to go on' stdout 'winnow resume curves$'

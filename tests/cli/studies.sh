@@ -131,7 +131,8 @@ is 'replay: the same again' "$code $(cat "$out/stdout")" "0 study 'mlp': 3 propo
 python3 - "$out/s.db" <<'PY'
 import sqlite3, sys
 db = sqlite3.connect(sys.argv[1])
-db.execute("""UPDATE studies SET setup = replace(setup, '"seed": "3"', '"seed": "4"') WHERE name = 'mlp'""")
+db.execute("DROP TRIGGER setups_stay")
+db.execute("""UPDATE setups SET setup = replace(setup, '"seed": "3"', '"seed": "4"') WHERE study = (SELECT id FROM studies WHERE name = 'mlp')""")
 db.commit()
 PY
 run replay mlp

@@ -2,6 +2,8 @@
  * (search.h). */
 #include "tests/contract/contract.h"
 
+#include "tuner/replay.h"
+
 #include <ctype.h>
 
 /* Under which schedulers a searcher is tried: alone, and seeing last values of trials that are under way. */
@@ -30,18 +32,23 @@ static struct world world_for(uint64_t seed, unsigned workers, int trouble)
     return (struct world){.rng = wni_rng_stream(seed, 0, 99), .workers = workers, .trouble = trouble};
 }
 
-/* One parameter of every kind. */
-static void mixed_space(struct space *space)
+/* One parameter of every kind; `wide`: those that can grow have grown. */
+static void declare_mixed(struct space *space, bool wide)
 {
-    static const char *const words[] = {"adam", "sgd", "lamb"}, *const sizes[] = {"1", "2", "4", "8"};
+    static const char *const words[] = {"adam", "sgd", "lamb", "lion"}, *const sizes[] = {"1", "2", "4", "8",
+                                                                                          "32"};
     const struct param_decl decls[] = {
-        {.name = "lr", .kind = PARAM_FLOAT, .scale = WN_LOG, .min = 1e-5, .max = 0.1},
-        {.name = "momentum", .kind = PARAM_FLOAT, .min = -0.5, .max = 0.99},
-        {.name = "dropout", .kind = PARAM_FLOAT, .min = 0, .max = 0.6, .step = 0.1},
-        {.name = "units", .kind = PARAM_INT, .scale = WN_LOG, .min = 16, .max = 512},
-        {.name = "layers", .kind = PARAM_INT, .min = 2, .max = 8, .step = 2},
-        {.name = "batch", .kind = PARAM_ORDINAL, .scale = WN_LOG, .labels = sizes, .n_labels = 4},
-        {.name = "optimiser", .kind = PARAM_CATEGORICAL, .labels = words, .n_labels = 3},
+        {.name = "lr",
+         .kind = PARAM_FLOAT,
+         .scale = WN_LOG,
+         .min = wide ? 1e-9 : 1e-5,
+         .max = wide ? 7 : 0.1},
+        {.name = "momentum", .kind = PARAM_FLOAT, .min = wide ? -1000 : -0.5, .max = wide ? 800 : 0.99},
+        {.name = "dropout", .kind = PARAM_FLOAT, .min = 0, .max = wide ? 0.9 : 0.6, .step = 0.1},
+        {.name = "units", .kind = PARAM_INT, .scale = WN_LOG, .min = wide ? 1 : 16, .max = 512},
+        {.name = "layers", .kind = PARAM_INT, .min = 2, .max = wide ? 12 : 8, .step = 2},
+        {.name = "batch", .kind = PARAM_ORDINAL, .scale = WN_LOG, .labels = sizes, .n_labels = wide ? 5 : 4},
+        {.name = "optimiser", .kind = PARAM_CATEGORICAL, .labels = words, .n_labels = wide ? 4 : 3},
         {.name = "nesterov", .kind = PARAM_BOOL},
         {.name = "epochs", .kind = PARAM_CONSTANT, .labels = (const char *const[]){"10"}, .n_labels = 1},
     };
@@ -49,6 +56,11 @@ static void mixed_space(struct space *space)
     wni_space_init(space);
     for (size_t i = 0; i < sizeof decls / sizeof *decls; i++)
         CHECK_OK(wni_space_add(space, &decls[i], &err), err);
+}
+
+static void mixed_space(struct space *space)
+{
+    declare_mixed(space, false);
 }
 
 /* Opens a rig over a random space; false when the searcher says that it cannot search it. */
@@ -393,7 +405,83 @@ static void random_options_work(void **row)
     wni_space_release(&space);
 }
 
+/* How many proposals after the setup changed lie outside the old space; all must be values of the new one. */
+static size_t count_wider(const struct history *h, const struct space *old, size_t since)
+{
+    struct history_cursor at = {0};
+    struct event e;
+    size_t wider = 0;
+    while (wni_history_next(h, &at, &e)) {
+        bool outside = false;
+        if (e.kind != EVENT_ASK || e.queued || at.event < since) continue;
+        for (size_t i = 0; i < h->space->n; i++) {
+            double value;
+            check_in_space(&h->space->params[i], e.config[i]);
+            outside = outside || !wni_param_canonical(&old->params[i], e.config[i], &value);
+        }
+        wider += outside;
+    }
+    return wider;
+}
+
+/* What is proposed next is what a study proposes that had the wide space from the start, and the same trials.
+ */
+static void check_learned(struct study *s, const struct study_setup *wide)
+{
+    struct err err = {0};
+    struct store store;
+    struct study other;
+    struct history_cursor at = {0};
+    struct event e;
+    wn_decision ignored;
+    double a[16], b[16];
+    uint32_t next = (uint32_t)s->history.n_trials;
+    CHECK_OK(wni_store_open(&store, "memory:", "other", wide->space, &err), err);
+    CHECK_OK(wni_study_open(&other, wide, &store, &err), err);
+    while (wni_history_next(&s->history, &at, &e)) {
+        e.saw = 0;
+        if (e.kind != EVENT_SETUP) CHECK_OK(wni_study_apply(&other, &e, &ignored, &err), err);
+    }
+    CHECK_OK(s->searcher.ops->suggest(s->searcher.self, &s->history, next, a, &err), err);
+    CHECK_OK(other.searcher.ops->suggest(other.searcher.self, &other.history, next, b, &err), err);
+    check_same_config(wide->space, a, b, s->history.n_events);
+    wni_study_release(&other);
+}
+
+/* A study whose space is widened goes on in it, with the same points whenever the log is replayed.  momentum
+ * loses digits by that: who copies old values must mind. */
+static void goes_on_in_a_wider_space(void **row)
+{
+    struct space space, wide;
+    struct err err = {0};
+    declare_mixed(&space, false);
+    declare_mixed(&wide, true);
+    for (size_t m = 0; m < N_MODES; m++) {
+        struct study_setup setup = setup_for(*row, &modes[m], &space, 7), to = setup;
+        struct world world = world_for(1, 4, 8);
+        struct rig r;
+        struct replay replay;
+        double proposal[16];
+        bool changed;
+        to.space = &wide;
+        rig_open(&r, &setup, &world);
+        rig_run(&r, 150);
+        CHECK_OK(wni_study_change(&r.study, &to, 0, &changed, &err), err);
+        size_t since = r.study.history.n_events;
+        rig_note(&r, WN_CONTINUE);
+        check_learned(&r.study, &to);
+        rig_run(&r, 150);
+        CHECK(count_wider(&r.study.history, &space, since) > 2, "mode %zu: nothing beyond the old space", m);
+        CHECK_OK(wni_replay(&r.study, &setup, &replay, proposal, NULL, NULL, &err), err);
+        CHECK(replay.differs == TRIAL_NONE, "mode %zu: trial %u differs", m, replay.differs);
+        rig_close(&r);
+    }
+    wni_space_release(&space);
+    wni_space_release(&wide);
+}
+
 static const struct property properties[] = {
+    {"goes on in a wider space", goes_on_in_a_wider_space},
     {"is described", is_described},
     {"same seed, same points", same_seed_same_points},
     {"another seed, other points", another_seed_other_points},

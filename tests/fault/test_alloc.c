@@ -413,7 +413,7 @@ static wn_status replay_it(const void *subject)
     struct replay r;
     struct err err;
     double proposal[16];
-    wn_status st = wni_replay(&s->history, &looked_at, &r, proposal, NULL, NULL, &err);
+    wn_status st = wni_replay(s, &looked_at, &r, proposal, NULL, NULL, &err);
     if (!st) CHECK_INT(r.differs, TRIAL_NONE);
     return st;
 }
@@ -425,6 +425,17 @@ static wn_status weigh_it(const void *subject)
     struct err err;
     return wni_importance(&s->space, s->history.configs, s->history.values, s->history.n_trials, 0.2, out,
                           &err);
+}
+
+/* With all its parameters as they are: the work is the same. */
+static wn_status widen_it(const void *subject)
+{
+    struct err err;
+    struct space out;
+    wn_status st = wni_space_widen(&out, subject, subject, &err);
+    if (!st) CHECK_INT(out.n, ((const struct space *)subject)->n);
+    if (!st) wni_space_release(&out);
+    return st;
 }
 
 static void looking_back(void **state)
@@ -445,7 +456,11 @@ static void looking_back(void **state)
         CHECK_OK(wni_study_report(&s, job.trial, 1, job.config[0], 0, &ignored, &err), err);
         CHECK_OK(wni_study_finish(&s, job.trial, WN_COMPLETE, 0, &err), err);
     }
-    torture(&(struct scenario){replay_it, &s, .at_least = 20});
+    bool changed;
+    setup.file = "another";
+    CHECK_OK(wni_study_change(&s, &setup, 0, &changed, &err), err);
+    torture(&(struct scenario){replay_it, &s, .at_least = 30});
+    torture(&(struct scenario){widen_it, &space->space, .at_least = 10});
     torture(&(struct scenario){weigh_it, &s, .at_least = 3});
     wni_study_release(&s);
     wn_space_free(space);

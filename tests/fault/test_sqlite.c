@@ -75,7 +75,8 @@ static wn_status open_study(struct study *s, struct err *err)
                                 .options = {"searcher.population=2 searcher.sample=2"},
                                 .max_resource = 9,
                                 .lease = 60,
-                                .retries = 1};
+                                .retries = 1,
+                                .adopts = true};
     return st ? st : wni_study_open(s, &setup, &store, err);
 }
 
@@ -103,8 +104,23 @@ static void events_happen_or_do_not(enum alloc_mode mode)
     struct handout job = {0};
     wn_decision next;
     double config[] = {0.5};
+    bool changed;
+    struct study_setup to = {.scheduler = "asha",
+                             .searcher = "rea",
+                             .options = {"searcher.population=2 searcher.sample=2"},
+                             .max_resource = 9,
+                             .file = "wider: yes"};
     CHECK_OK(open_study(&s, &err), err);
     for (int round = 0; round < 4; round++) {
+        struct space wider;
+        wni_space_init(&wider);
+        CHECK_OK(wni_space_add(
+                     &wider, &(struct param_decl){.name = "x", .kind = PARAM_FLOAT, .max = 2 + round}, &err),
+                 err);
+        to.space = &wider;
+        REPEAT(wni_study_change(&s, &to, 0, &changed, &err));
+        CHECK_DOUBLE(s.space.params[0].max, 2 + round);
+        wni_space_release(&wider);
         REPEAT(wni_study_ask(&s, 0, &job, &err));
         REPEAT(wni_study_report(&s, job.trial, 1, job.config[0], 0, &next, &err));
         REPEAT(wni_study_finish(&s, job.trial, round % 2 ? WN_FAILED : WN_COMPLETE, 0, &err));
@@ -112,6 +128,8 @@ static void events_happen_or_do_not(enum alloc_mode mode)
     }
     CHECK_OK(open_study(&again, &err), err);
     CHECK_INT(again.history.n_events, s.history.n_events);
+    CHECK_INT(again.n_versions, s.n_versions);
+    CHECK_DOUBLE(again.space.params[0].max, 5);
     wni_study_release(&again);
     wni_study_release(&s);
 }

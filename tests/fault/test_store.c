@@ -30,12 +30,10 @@ static wn_status refuse(struct shaky *s, long *at, struct err *err)
     return wni_fail(err, WN_ESTORE, "disk full at event %zu", s->n - s->pending);
 }
 
-static wn_status attach(void *self, const struct study_about *about, char **stored, double *created,
+static wn_status attach(void *self, const struct study_about *about, struct study_found *found,
                         struct err *err)
 {
-    (void)self, (void)about, (void)err;
-    *stored = NULL;
-    *created = 0;
+    (void)self, (void)about, (void)found, (void)err;
     return WN_OK;
 }
 

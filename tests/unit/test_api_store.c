@@ -127,6 +127,46 @@ static void a_study_is_opened_as_it_was_created(void **state)
     wn_study_close(study);
 }
 
+/* Somebody widens the study while it is open. */
+static void a_wider_space_is_adopted(void **state)
+{
+    (void)state;
+    wn_study *study = open_study(), *other;
+    struct space wide;
+    struct err err = {0};
+    struct study_setup to = *wni_study_setup(&study->study);
+    bool changed;
+    static const char *const words[] = {"sgd", "a \"quoted\" one", "new"};
+    run_trial(study, 1);
+    CHECK_INT(wn_study_open(url, "s", NULL, NULL, &other, why), WN_OK);
+    wni_space_init(&wide);
+    CHECK_OK(wni_space_add(&wide,
+                           &(struct param_decl){
+                               .name = "lr", .kind = PARAM_FLOAT, .scale = WN_LOG, .min = 1e-5, .max = 1e6},
+                           &err),
+             err);
+    CHECK_OK(wni_space_add(&wide,
+                           &(struct param_decl){
+                               .name = "opt", .kind = PARAM_CATEGORICAL, .labels = words, .n_labels = 3},
+                           &err),
+             err);
+    to.space = &wide;
+    CHECK_OK(wni_study_change(&study->study, &to, 0, &changed, &err), err);
+    wni_space_release(&wide);
+    double most = 0;
+    bool found = false;
+    for (int i = 0; i < 30; i++) {
+        wn_trial *t = ask(other);
+        most = fmax(most, wn_trial_float(t, "lr"));
+        found = found || !strcmp(wn_trial_string(t, "opt"), "new");
+    }
+    CHECK(most > 10, "%g", most);
+    assert_true(found);
+    wn_study_close(other);
+    CHECK_INT(try_open(1, NULL, &other), WN_EINVAL); /* the old space is not the study's any more */
+    wn_study_close(study);
+}
+
 static void another_study_of_that_name_is_refused(void **state)
 {
     (void)state;
@@ -220,11 +260,9 @@ static void options_are_checked(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_study_is_resumed),
-        TEST(a_study_is_opened_as_it_was_created),
-        TEST(another_study_of_that_name_is_refused),
-        TEST(a_trial_is_attached_to),
-        TEST(leases_and_retries),
+        TEST(a_study_is_resumed),       TEST(a_study_is_opened_as_it_was_created),
+        TEST(a_wider_space_is_adopted), TEST(another_study_of_that_name_is_refused),
+        TEST(a_trial_is_attached_to),   TEST(leases_and_retries),
         TEST(options_are_checked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

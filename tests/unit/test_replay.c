@@ -86,7 +86,7 @@ static void replay_setup(const struct study_setup *setup)
     open_study(&s, &space, setup);
     CHECK_OK(wni_study_enqueue(&s, (double[]){0.5, 7, 2}, 0, &err), err);
     drive(&s);
-    CHECK_OK(wni_replay(&s.history, setup, &r, proposal, NULL, NULL, &err), err);
+    CHECK_OK(wni_replay(&s, setup, &r, proposal, NULL, NULL, &err), err);
     CHECK(r.differs == TRIAL_NONE, "%s under %s: trial %u differs", setup->searcher, setup->scheduler,
           r.differs);
     CHECK_INT(r.queued, 1);
@@ -123,14 +123,14 @@ static void a_change_is_found(void **state)
     *x = nextafter(logged, 1);
     bool on_grid = wni_param_canonical(&space.params[0], *x, &proposal[0]) && proposal[0] == *x;
     CHECK(!on_grid, "%.17g", *x);
-    CHECK_OK(wni_replay(&s.history, &setups[1], &r, proposal, NULL, NULL, &err), err);
+    CHECK_OK(wni_replay(&s, &setups[1], &r, proposal, NULL, NULL, &err), err);
     CHECK_INT(r.differs, 20);
     CHECK_INT(r.proposals, 20);
     CHECK_DOUBLE(proposal[0], logged);
     *x = logged;
     for (size_t i = 0; i < 30; i++) /* the first values upside down: the model learns something else */
         s.history.values[i] = -s.history.values[i];
-    CHECK_OK(wni_replay(&s.history, &setups[1], &r, proposal, NULL, NULL, &err), err);
+    CHECK_OK(wni_replay(&s, &setups[1], &r, proposal, NULL, NULL, &err), err);
     CHECK(r.differs != TRIAL_NONE && r.differs >= 5, "%u", r.differs);
     wni_study_release(&s);
     wni_space_release(&space);
@@ -148,7 +148,7 @@ static void another_seed_differs_at_once(void **state)
     drive(&s);
     struct study_setup other = setups[0];
     other.seed++;
-    CHECK_OK(wni_replay(&s.history, &other, &r, proposal, NULL, NULL, &err), err);
+    CHECK_OK(wni_replay(&s, &other, &r, proposal, NULL, NULL, &err), err);
     CHECK_INT(r.differs, 0);
     wni_study_release(&s);
     wni_space_release(&space);
@@ -170,7 +170,7 @@ static void can_be_interrupted(void **state)
     make_space(&space);
     open_study(&s, &space, &setups[0]);
     drive(&s);
-    CHECK_INT(wni_replay(&s.history, &setups[0], &r, proposal, stop_at_once, NULL, &err), WN_WAIT);
+    CHECK_INT(wni_replay(&s, &setups[0], &r, proposal, stop_at_once, NULL, &err), WN_WAIT);
     CHECK_INT(r.proposals, 1);
     wni_study_release(&s);
     wni_space_release(&space);

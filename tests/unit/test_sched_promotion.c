@@ -294,6 +294,7 @@ static wn_decision slow_observe(struct slow *s, const struct event *e)
         if (s->where[e->trial] == PAUSED) s->where[e->trial] = RACING;
         break;
     case EVENT_ENQUEUE:
+    case EVENT_SETUP:
         break;
     }
     return WN_CONTINUE;

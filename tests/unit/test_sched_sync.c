@@ -493,6 +493,7 @@ static wn_decision slow_observe(struct slow *s, const struct history *h, const s
         s->where[e->trial] = RACING;
         break;
     case EVENT_ENQUEUE:
+    case EVENT_SETUP:
         break;
     }
     return WN_CONTINUE;

@@ -269,6 +269,8 @@ static void the_log_is_only_appended_to(void **state)
     CHECK_INT(sql("UPDATE events SET value = 0"), SQLITE_CONSTRAINT);
     CHECK_INT(sql("DELETE FROM events WHERE seq = 2"), SQLITE_CONSTRAINT);
     CHECK_INT(sql("INSERT INTO events (id, study, kind, wall) VALUES (5, 1, 0, 0)"), SQLITE_CONSTRAINT);
+    CHECK_INT(sql("UPDATE setups SET file = ''"), SQLITE_CONSTRAINT);
+    CHECK_INT(sql("DELETE FROM setups"), SQLITE_CONSTRAINT);
     CHECK_INT(sql_number("SELECT count(*) FROM log WHERE study = 's' AND event = 'REPORT'"), 3);
 }
 
@@ -309,21 +311,73 @@ static void open_file(struct sqlite_file *f)
 static void older_files_are_brought_forward(void **state)
 {
     (void)state;
-    static const char *const later[] = {"never run", "CREATE TABLE extra (x); INSERT INTO extra VALUES (7)",
+    static const char *const later[] = {"never run", "nor this",
+                                        "CREATE TABLE extra (x); INSERT INTO extra VALUES (7)",
                                         "UPDATE extra SET x = x + 1"};
-    static const char *const broken[] = {"never run",
+    static const char *const broken[] = {"never run", "nor this",
                                          "CREATE TABLE extra (x); INSERT INTO nowhere VALUES (7)"};
     struct sqlite_file f;
     open_file(&f);
-    CHECK_INT(wni_sqlite_migrate(&f, broken, 2, &err), WN_ESTORE);
+    CHECK_INT(wni_sqlite_migrate(&f, broken, 3, &err), WN_ESTORE);
     CHECK(strstr(err.text, "no such table: nowhere"), "'%s'", err.text);
-    CHECK_INT(sql_number("SELECT max(version) FROM versions"), 1); /* all or nothing */
-    CHECK_OK(wni_sqlite_migrate(&f, later, 3, &err), err);
+    CHECK_INT(sql_number("SELECT max(version) FROM versions"), 2); /* all or nothing */
+    CHECK_OK(wni_sqlite_migrate(&f, later, 4, &err), err);
     CHECK_INT(sql_number("SELECT x FROM extra"), 8);
-    CHECK_OK(wni_sqlite_migrate(&f, later, 3, &err), err); /* once */
+    CHECK_OK(wni_sqlite_migrate(&f, later, 4, &err), err); /* once */
     CHECK_INT(sql_number("SELECT x FROM extra"), 8);
-    CHECK_INT(sql_number("SELECT count(*) FROM versions"), 3);
+    CHECK_INT(sql_number("SELECT count(*) FROM versions"), 4);
     wni_sqlite_close(&f);
+}
+
+/* A file that the first version has made, with a study of its own and one of `winnow ask`. */
+static void load_first_version(void)
+{
+    static char text[1 << 16];
+    FILE *file = fopen("tests/golden/store_v1.sql", "r");
+    assert_non_null(file);
+    size_t n = fread(text, 1, sizeof text - 1, file);
+    fclose(file);
+    text[n] = '\0';
+    CHECK_INT(sql(text), SQLITE_OK);
+}
+
+static void open_stored(struct study *s, const char *name)
+{
+    struct stored_setup stored;
+    struct store store;
+    char *json;
+    CHECK_OK(wni_store_setup(url, name, &json, &err), err);
+    CHECK_OK(wni_setup_read(&stored, json, NULL, &err), err);
+    CHECK_OK(wni_store_open(&store, url, name, &stored.space, &err), err);
+    CHECK_OK(wni_study_open(s, &stored.setup, &store, &err), err);
+    wni_setup_release(&stored);
+    free(json);
+}
+
+static void the_first_version_is_brought_forward(void **state)
+{
+    (void)state;
+    struct study s;
+    struct listing l = {""};
+    size_t wrong;
+    load_first_version();
+    CHECK_OK(wni_store_studies(url, "driven", note_study, &l, &err), err); /* looking is enough */
+    CHECK(strstr(l.text, "driven goal=1 trials=1 complete=0 events=2 best=0.5 at 0 file=name: driven\n"),
+          "'%s'", l.text);
+    CHECK_INT(sql_number("SELECT max(version) FROM versions"), 2);
+    CHECK_INT(sql_number("SELECT count(*) FROM setups WHERE since = 0 AND file IS NOT NULL"), 2);
+    CHECK_INT(sql_number("SELECT count(*) FROM pragma_table_info('studies')"), 4);
+    open_stored(&s, "old");
+    CHECK_INT(s.history.n_trials, 4);
+    CHECK_INT(s.history.n_events, 16);
+    CHECK_DOUBLE(s.history.best_value, 0.0280449180779);
+    CHECK(strstr(wni_study_setup(&s)->file, "\"stop\": {\"trials\": 4}"), "'%s'", wni_study_setup(&s)->file);
+    CHECK_OK(wni_rows_repair(&s, url, "old", &wrong, &err), err);
+    CHECK_INT(wrong, 0);
+    CHECK_OK(run_trial(&s, 1, WN_COMPLETE), err);
+    wni_study_release(&s);
+    CHECK_OK(wni_store_remove(url, "old", &err), err);
+    CHECK_INT(sql_number("SELECT count(*) FROM setups"), 1);
 }
 
 static void newer_files_are_refused(void **state)
@@ -334,7 +388,7 @@ static void newer_files_are_refused(void **state)
     wni_study_release(&s);
     CHECK_INT(sql("INSERT INTO versions VALUES (99, 0, '9.9')"), SQLITE_OK);
     CHECK_INT(try_open(&s, "s", WN_MINIMIZE), WN_ESTORE);
-    CHECK(strstr(err.text, "written by a newer Winnow (version 99 of the file, this program knows up to 1)"),
+    CHECK(strstr(err.text, "written by a newer Winnow (version 99 of the file, this program knows up to 2)"),
           "'%s'", err.text);
     CHECK_INT(wni_store_studies(url, NULL, note_study, NULL, &err), WN_ESTORE);
 }
@@ -443,34 +497,58 @@ static bool obey_permissions(void)
     return syscall(SYS_capset, &header, none) == 0;
 }
 
-/* As somebody who may only read. */
-static void read_only_files(void **state)
+/* Does `reader` as somebody who may only read; it returns 0 when all is well. */
+static void only_reading(int (*reader)(void))
 {
-    (void)state;
-    fill_file(1);
     CHECK_INT(chmod(path, 0444), 0);
     CHECK_INT(chmod(folder, 0555), 0);
     fflush(stdout);
     pid_t pid = fork();
-    if (pid == 0) {
-        struct study s;
-        struct listing l = {""};
-        if (!obey_permissions()) _exit(3);
-        if (try_open(&s, "s", WN_MINIMIZE) != WN_ESTORE || !strstr(err.text, "may not be written")) {
-            fprintf(stderr, "# '%s'\n", err.text);
-            _exit(1);
-        }
-        wn_status st = wni_store_studies(url, NULL, note_study, &l, &err);
-        if (st && !strstr(err.text, "may not be written") && !strstr(err.text, "cannot be opened")) {
-            fprintf(stderr, "# listing: '%s'\n", err.text);
-            _exit(2);
-        }
-        _exit(0);
-    }
+    if (pid == 0) _exit(obey_permissions() ? reader() : 3);
     int status;
     CHECK_INT(waitpid(pid, &status, 0), pid);
     CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0, "the reader ended with %d", status);
     CHECK_INT(chmod(folder, 0755), 0);
+}
+
+static int read_new(void)
+{
+    struct study s;
+    struct listing l = {""};
+    if (try_open(&s, "s", WN_MINIMIZE) != WN_ESTORE || !strstr(err.text, "may not be written")) {
+        fprintf(stderr, "# '%s'\n", err.text);
+        return 1;
+    }
+    wn_status st = wni_store_studies(url, NULL, note_study, &l, &err);
+    if (!st || strstr(err.text, "may not be written") || strstr(err.text, "cannot be opened")) return 0;
+    fprintf(stderr, "# listing: '%s'\n", err.text);
+    return 2;
+}
+
+static void read_only_files(void **state)
+{
+    (void)state;
+    fill_file(1);
+    only_reading(read_new);
+}
+
+static int read_old(void)
+{
+    struct listing l = {""};
+    wn_status st = wni_store_studies(url, NULL, note_study, &l, &err);
+    if (st == WN_ESTORE && strstr(err.text, "written by an older Winnow (version 1 of the file); it must be "
+                                            "writable once, to be brought forward to version 2"))
+        return 0;
+    fprintf(stderr, "# %d '%s'\n", st, err.text);
+    return 1;
+}
+
+static void an_old_file_must_be_writable_once(void **state)
+{
+    (void)state;
+    load_first_version();
+    only_reading(read_old);
+    CHECK_INT(sql_number("SELECT max(version) FROM versions"), 1);
 }
 
 /* ---- full disks ---- */
@@ -559,12 +637,14 @@ int main(void)
         TEST(the_log_is_only_appended_to),
         TEST(rows_are_made_again_from_the_log),
         TEST(older_files_are_brought_forward),
+        TEST(the_first_version_is_brought_forward),
         TEST(newer_files_are_refused),
         TEST(files_of_others_are_refused),
         TEST(what_is_not_there),
         TEST(cut_files_are_refused),
         TEST(damaged_files_are_survived),
         TEST(read_only_files),
+        TEST(an_old_file_must_be_writable_once),
         TEST(a_full_disk),
         TEST(files_may_not_grow),
         TEST(patience_has_an_end),
