@@ -6,6 +6,10 @@
 
 #include "num/stats.h"
 
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
 __extension__ typedef unsigned __int128 u128;
 
 /* ---- words ----------------------------------------------------------------------------------- */
@@ -47,24 +51,72 @@ struct rng wni_rng_stream(uint64_t seed, uint64_t trial, uint32_t purpose)
     return (struct rng){
         .key = {(uint32_t)seed, (uint32_t)(seed >> 32)},
         .counter = {0, purpose, (uint32_t)trial, (uint32_t)(trial >> 32)},
-        .used = 4,
+        .used = RNG_WORDS,
     };
 }
 
-static inline void next_block(struct rng *rng, uint32_t out[4])
+/* Four blocks with successive counters, one after the other in `out`.  Vectors hold one word of each block;
+ * every x86-64 processor can multiply two pairs of 32-bit words at once.  Takes less than half the time of
+ * four single blocks. */
+#if defined(__SSE2__)
+struct product {
+    __m128i low, high; /* halves of four products */
+};
+
+static inline struct product multiply(__m128i a, uint32_t by)
 {
-    philox(rng->counter, rng->key, out);
-    rng->counter[0]++;
-    assert(rng->counter[0] != 0); /* wrapping would repeat the stream */
+    __m128i factor = _mm_set1_epi32((int)by), even = _mm_mul_epu32(a, factor),
+            odd = _mm_mul_epu32(_mm_srli_epi64(a, 32), factor);
+    __m128i first = _mm_unpacklo_epi32(even, odd), second = _mm_unpackhi_epi32(even, odd);
+    return (struct product){_mm_unpacklo_epi64(first, second), _mm_unpackhi_epi64(first, second)};
+}
+
+static void four_blocks(const uint32_t counter[4], const uint32_t key[2], uint32_t out[RNG_WORDS])
+{
+    __m128i c[4];
+    for (int i = 0; i < 4; i++)
+        c[i] = _mm_set1_epi32((int)counter[i]);
+    c[0] = _mm_add_epi32(c[0], _mm_setr_epi32(0, 1, 2, 3));
+    __m128i k0 = _mm_set1_epi32((int)key[0]), k1 = _mm_set1_epi32((int)key[1]);
+    for (int r = 0; r < 10; r++) { /* mix() for each */
+        struct product p0 = multiply(c[0], 0xD2511F53), p1 = multiply(c[2], 0xCD9E8D57);
+        c[0] = _mm_xor_si128(_mm_xor_si128(p1.high, c[1]), k0);
+        c[2] = _mm_xor_si128(_mm_xor_si128(p0.high, c[3]), k1);
+        c[1] = p1.low;
+        c[3] = p0.low;
+        k0 = _mm_add_epi32(k0, _mm_set1_epi32((int)0x9E3779B9));
+        k1 = _mm_add_epi32(k1, _mm_set1_epi32((int)0xBB67AE85));
+    }
+    __m128i a = _mm_unpacklo_epi32(c[0], c[1]), b = _mm_unpackhi_epi32(c[0], c[1]),
+            d = _mm_unpacklo_epi32(c[2], c[3]), e = _mm_unpackhi_epi32(c[2], c[3]);
+    __m128i blocks[4] = {_mm_unpacklo_epi64(a, d), _mm_unpackhi_epi64(a, d), _mm_unpacklo_epi64(b, e),
+                         _mm_unpackhi_epi64(b, e)};
+    memcpy(out, blocks, sizeof blocks);
+}
+#else
+static void four_blocks(const uint32_t counter[4], const uint32_t key[2], uint32_t out[RNG_WORDS])
+{
+    for (uint32_t i = 0; i < 4; i++) {
+        uint32_t at[4] = {counter[0] + i, counter[1], counter[2], counter[3]};
+        philox(at, key, out + 4 * i);
+    }
+}
+#endif
+
+static __attribute__((noinline)) void next_words(struct rng *rng, uint32_t out[RNG_WORDS])
+{
+    assert(rng->counter[0] <= UINT32_MAX - 4); /* wrapping would repeat the stream */
+    four_blocks(rng->counter, rng->key, out);
+    rng->counter[0] += 4;
 }
 
 static inline uint32_t next_u32(struct rng *rng)
 {
-    if (rng->used == 4) {
-        next_block(rng, rng->block);
+    if (rng->used == RNG_WORDS) {
+        next_words(rng, rng->words);
         rng->used = 0;
     }
-    return rng->block[rng->used++];
+    return rng->words[rng->used++];
 }
 
 static inline uint64_t next_u64(struct rng *rng)
@@ -98,14 +150,14 @@ double wni_rng_uniform(struct rng *rng)
 void wni_rng_fill_uniform(struct rng *rng, double *out, size_t n)
 {
     size_t i = 0;
-    while (i < n && rng->used < 4)
+    while (i < n && rng->used < RNG_WORDS)
         out[i++] = to_unit(next_u64(rng));
-    /* At a block boundary now, unless single words were drawn before: then pairs straddle blocks for ever. */
-    for (; rng->used == 4 && n - i >= 2; i += 2) {
-        uint32_t w[4];
-        next_block(rng, w);
-        out[i] = to_unit(w[0] | (uint64_t)w[1] << 32);
-        out[i + 1] = to_unit(w[2] | (uint64_t)w[3] << 32);
+    /* All words are used up now, unless an odd number was drawn before: then pairs straddle for ever. */
+    for (; rng->used == RNG_WORDS && n - i >= RNG_WORDS / 2; i += RNG_WORDS / 2) {
+        uint32_t w[RNG_WORDS];
+        next_words(rng, w);
+        for (size_t k = 0; k < RNG_WORDS / 2; k++)
+            out[i + k] = to_unit(w[2 * k] | (uint64_t)w[2 * k + 1] << 32);
     }
     while (i < n)
         out[i++] = to_unit(next_u64(rng));

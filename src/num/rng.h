@@ -14,18 +14,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum { RNG_WORDS = 16 }; /* made at a time: four blocks side by side in vector registers */
+
 struct rng {
     uint32_t key[2];     /* the seed, low word first */
     uint32_t counter[4]; /* next block, purpose, trial low, trial high */
-    uint32_t block[4];   /* words of the current block */
-    uint32_t used;       /* of those; 4: the next draw makes a new block */
+    uint32_t words[RNG_WORDS];
+    uint32_t used; /* of those; RNG_WORDS: the next draw makes new ones */
 };
 
 /* One block: the ten-round bijection of `counter` under `key`. */
 void wni_philox4x32(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4]);
 
 /* The stream of trial `trial` for `purpose` (a small number per use: proposal, hold-out split, ...).  It
- * has 2^34 - 4 words; drawing more is a bug and asserts.  Costs nothing until the first draw. */
+ * has 2^34 - 16 words; drawing more is a bug and asserts.  Costs nothing until the first draw. */
 struct rng wni_rng_stream(uint64_t seed, uint64_t trial, uint32_t purpose);
 
 /* The next word of the stream, or two words as one (the earlier is the lower half). */

@@ -4,6 +4,9 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
 wn_status wni_forest_init(struct forest *forest, int n_trees, int depth, struct arena *arena)
 {
@@ -55,11 +58,13 @@ typedef uint8_t byte_block __attribute__((vector_size(BINS_BLOCK)));
 #undef KERNEL_TARGET
 
 #if defined(__x86_64__)
+#define KERNEL_X86
 #define KERNEL(name)  name##_avx2
 #define KERNEL_TARGET __attribute__((target("avx2")))
 #include "surrogate/forest_kernel.inc"
 #undef KERNEL
 #undef KERNEL_TARGET
+#undef KERNEL_X86
 #endif
 
 static void predict_block(const struct forest *f, const uint8_t *block, size_t stride, double *sums,

@@ -20,7 +20,8 @@ enum {
     NO_LANE = 2 * LANES, /* what a key says of a row that belongs to none of them */
     KEYS_MAX = 256,
     NODES_MAX = 1 << FOREST_DEPTH_MAX,
-    FEW = 8, /* so many values are selected from by sorting them */
+    BLOCK = 8, /* cuts that are dismissed together */
+    FEW = 8,   /* so many values are selected from by sorting them */
 };
 
 /* Counts of node k are a pair: positive gradients at 2 k, rows at 2 k + 1. */
@@ -38,18 +39,20 @@ struct split {
     uint64_t square;  /* (c N - C n)^2 */
     uint64_t product; /* n (N - n); 0: none found */
     uint16_t n, N;    /* rows to the left (all of them without a split) and in all */
+    uint16_t c, C;    /* of those, with a positive gradient */
     uint16_t feature;
     uint8_t cut;
 };
 
-/* A cut that beat the threshold of some lane when it was met. */
-struct noted {
-    counts left;
-    uint16_t feature;
-    uint8_t cut;
+/* Cuts that were worked out, some of which may be a lane's best. */
+struct look {
+    counts left[BLOCK];
+    floats gain[BLOCK]; /* improvement times N, but for rounding; 0: not a cut, or not allowed */
+    uint16_t feature[BLOCK];
+    uint8_t cut[BLOCK];
 };
 
-enum { NOTED_MAX = 128 };
+enum { LOOKS_MAX = 16 }; /* kept before they are settled; a group needs ten or so */
 
 /* The nodes of one level that are in the current group of eight: 1, 2, 4 or 8 of them. */
 struct lane_source {
@@ -58,14 +61,29 @@ struct lane_source {
         n_nodes; /* a row's key has 2 (node - first_node) + above of each source, the first lowest */
 };
 
-/* The rows of a column in the order of their codes, up to its last cut.  A bin is a number of units of `unit`
- * rows; the last unit is filled up with the row that counts nothing.  So the inner loop has a fixed length,
- * and most bins are a single unit. */
+/* Eight neighbouring cuts of a column. */
+struct block {
+    counts last; /* counts to the left of its last cut */
+    union {
+        ints largest; /* |d| of its cuts, after the sweep */
+        floats bound; /* of their improvements (times N), once weighed */
+    };
+};
+
+/* The rows of a column in the order of their codes, up to its last cut.
+ *
+ * They come in stretches of `unit` rows.  A bin is one of them, or several; its last is filled up with the
+ * row that counts nothing.  So the inner loop has a fixed length and nothing to mispredict, at the price of
+ * counting through some stretches that do not end at a cut.  A column of few long bins has a stretch for each
+ * bin instead, as long as that is. */
 struct walk {
-    uint16_t *rows;  /* in units of half a mark, 8 bytes: what one instruction can address */
-    uint16_t *units; /* of each bin; NULL: every bin is one */
-    uint16_t n_cuts;
-    uint8_t unit; /* 1, 2 or 4 */
+    uint16_t *rows;    /* in units of half a mark, 8 bytes: what one instruction can address */
+    int32_t *cuts;     /* of each stretch: -1, or 0 if the bin goes on after it; NULL: all are -1 */
+    uint16_t *lengths; /* of each stretch; NULL: `unit` */
+    uint8_t *cut_at;   /* by stretch: the cut at the end of its bin; not with `lengths` */
+    struct block *blocks;
+    uint16_t n_units, n_blocks;
+    uint8_t unit; /* 1, 2 or 4; 0 with `lengths` */
     bool right;   /* the walk is over the rows right of the only cut: there are fewer of them */
 };
 
@@ -73,23 +91,31 @@ struct sweep {
     counts total;     /* C and N of each lane */
     shorts weights;   /* N and -C */
     counts only_rows; /* a mask */
+    floats per_row;   /* 1 / max(C, N - C): at least so many rows it takes to make a unit of d */
     floats threshold; /* a little below the best improvement (times N) met so far */
     ints packing[16]; /* see partition() */
-    struct noted noted[NOTED_MAX];
+    struct look looks[LOOKS_MAX + 2], *next_look; /* the next one is being filled */
+    size_t n_entered;                             /* cuts of short columns in this group so far */
     struct split best[LANES];
     bytes *marks[LANES + 1]; /* by the nodes of each level in the group, then by a row's key: what it adds */
     bytes *rows;             /* what each row adds to the counts; one more, that adds nothing */
-    size_t n_noted;
     int min_leaf;
 };
 
 struct level {
     double alpha;
     struct forest *forest;
-    double *fit;    /* current prediction of each row */
-    uint8_t *node;  /* of each row, within the current depth */
-    uint8_t *above; /* 1: y above the fit, that is a positive gradient */
-    struct split *splits;
+    double *fit;          /* current prediction of each row */
+    uint8_t *node;        /* of each row, within the current depth */
+    uint8_t *above;       /* 1: y above the fit, that is a positive gradient */
+    struct split *splits; /* of the current tree, in heap order */
+};
+
+/* What each leaf needs of its residuals; see plan_leaf(). */
+struct leaf_plan {
+    uint8_t above[NODES_MAX];      /* 1: the residual that is looked for is a positive one */
+    uint16_t rank[NODES_MAX];      /* its rank among those on its side of 0 */
+    uint16_t start[NODES_MAX + 1]; /* where those of each leaf are put */
 };
 
 struct fit {
@@ -102,11 +128,14 @@ struct fit {
     size_t n_levels;
     struct walk *walks; /* one per column */
     struct sweep *sweep;
-    double *residuals;  /* scratch: those of a level, grouped by leaf */
-    double *other;      /* scratch of selections */
-    uint8_t *next;      /* scratch: a row's side of its split */
-    uint8_t *in_sample; /* row is in this tree's sample; NULL: all are */
-    uint8_t *in_use;    /* column is; NULL: all are */
+    double *residuals;         /* scratch: the ones of a level that matter, grouped by leaf */
+    uint16_t *list;            /* scratch: rows whose residuals matter */
+    bytes pick[8], minus[8];   /* by leaf: shuffles its 16-bit place to the front; -1 in its place */
+    uint64_t places[KEYS_MAX]; /* of the bits of a byte that are set: a byte each */
+    double *other;             /* scratch of selections */
+    uint8_t *next;             /* scratch: a row's side of its split */
+    uint8_t *in_sample;        /* row is in this tree's sample; NULL: all are */
+    uint8_t *in_use;           /* column is; NULL: all are */
     uint32_t *drawn;
 };
 
@@ -117,29 +146,33 @@ static unsigned __int128 times(uint64_t a, uint64_t b)
     return (unsigned __int128)a * b;
 }
 
-/* Strictly better only: columns and cuts come in increasing order, so ties stay with the lowest feature, then
- * the lowest cut. */
-static void compare_lane(struct sweep *s, const struct noted *it, int k)
+/* Of equally good cuts the one of the lowest feature, then the lowest, wins. */
+static void compare_exactly(struct sweep *s, const struct look *look, unsigned place)
 {
-    int64_t c = it->left[2 * k], n = it->left[2 * k + 1], C = s->total[2 * k], N = s->total[2 * k + 1];
+    unsigned k = place % LANES, i = place / LANES;
+    int64_t c = look->left[i][2 * k], n = look->left[i][2 * k + 1], C = s->total[2 * k],
+            N = s->total[2 * k + 1];
     int64_t d = c * N - C * n;
-    uint64_t square = (uint64_t)(d * d), product = (uint64_t)(n * (N - n));
-    struct split *best = &s->best[k];
-    if (n < s->min_leaf || N - n < s->min_leaf || d == 0) return;
-    if (best->product && times(square, best->product) <= times(best->square, product)) return;
-    *best = (struct split){.square = square,
-                           .product = product,
-                           .n = (uint16_t)n,
-                           .N = (uint16_t)N,
-                           .feature = it->feature,
-                           .cut = it->cut};
+    struct split *best = &s->best[k], it = {.square = (uint64_t)(d * d),
+                                            .product = (uint64_t)(n * (N - n)),
+                                            .n = (uint16_t)n,
+                                            .N = (uint16_t)N,
+                                            .c = (uint16_t)c,
+                                            .C = (uint16_t)C,
+                                            .feature = look->feature[i],
+                                            .cut = look->cut[i]};
+    unsigned __int128 ours = times(it.square, best->product), theirs = times(best->square, it.product);
+    bool before = it.feature < best->feature || (it.feature == best->feature && it.cut < best->cut);
+    if (!best->product || ours > theirs || (ours == theirs && before)) *best = it;
 }
 
-static __attribute__((noinline)) void compare_exactly(struct sweep *s, const struct noted *it,
-                                                      const ints *lanes)
+/* A bit for each lane that is not 0. */
+static unsigned lanes_of(ints mask)
 {
+    unsigned bits = 0;
     for (int k = 0; k < LANES; k++)
-        if ((*lanes)[k]) compare_lane(s, it, k);
+        bits |= (unsigned)(mask[k] != 0) << k;
+    return bits;
 }
 
 /* ---- selecting (partition() is in pinball_kernel.inc) ---- */
@@ -181,11 +214,16 @@ static double select_few(double *x, size_t n, size_t k)
 struct kernels {
     void (*mark_rows)(struct sweep *s, size_t n, const struct lane_source *sources, size_t n_sources);
     void (*sweep_column)(struct sweep *s, const struct walk *walk, uint16_t feature);
+    void (*choose)(struct sweep *s, const struct walk *walk, uint16_t feature);
     void (*settle)(struct sweep *s);
     uint8_t (*next_bin)(const uint8_t *codes, const uint8_t *node, size_t n, uint8_t k, uint8_t cut);
     void (*send_right)(const uint8_t *codes, const uint8_t *node, size_t n, uint8_t k, uint8_t cut,
                        uint8_t *restrict next);
-    uint32_t (*count)(const uint8_t *from, size_t n, uint8_t value);
+    uint32_t (*count)(const uint8_t *from, size_t n);
+    size_t (*list_rows)(const struct fit *f, const struct level *level, const struct leaf_plan *plan,
+                        size_t n_leaves);
+    void (*put_residuals)(const struct fit *f, const struct level *level, const struct leaf_plan *plan,
+                          size_t n_leaves, size_t n);
     double (*select)(double *x, double *other, size_t n, size_t k, const ints *packing);
     void (*move_rows)(const double *restrict y, const double *restrict leaves, const uint8_t *restrict leaf,
                       size_t n, double *restrict fit, uint8_t *restrict above);
@@ -193,8 +231,9 @@ struct kernels {
 
 #define KERNELS(set)                                                                                         \
     {                                                                                                        \
-        .mark_rows = mark_rows_##set, .sweep_column = sweep_column_##set, .settle = settle_##set,            \
-        .next_bin = next_bin_##set, .send_right = send_right_##set, .count = count_##set,                    \
+        .mark_rows = mark_rows_##set, .sweep_column = sweep_column_##set, .choose = choose_##set,            \
+        .settle = settle_##set, .next_bin = next_bin_##set, .send_right = send_right_##set,                  \
+        .count = count_##set, .list_rows = list_rows_##set, .put_residuals = put_residuals_##set,            \
         .select = select_kth_##set, .move_rows = move_rows_##set,                                            \
     }
 
@@ -236,23 +275,62 @@ static const struct kernels *kernels_for(enum simd simd)
 /* Totals of the group's nodes, and no split yet. */
 static void start_sweep(struct sweep *s)
 {
-    for (int k = 0; k < LANES; k++) {
-        s->weights[2 * k] = (int16_t)s->total[2 * k + 1];
-        s->weights[2 * k + 1] = (int16_t)-s->total[2 * k];
-        s->best[k] = (struct split){.n = s->total[2 * k + 1], .N = s->total[2 * k + 1]};
-    }
+    ints N = (ints)s->total >> 16, C = (ints)s->total & UINT16_MAX, others = N - C;
+    ints larger = (C & (C > others)) | (others & ~(C > others));
+    s->weights = (shorts)(N - C * 65536); /* pairs of N and -C */
+    s->per_row = 1.0f / __builtin_convertvector(larger | (larger == 0), floats);
+    for (int k = 0; k < LANES; k++)
+        s->best[k] = (struct split){
+            .n = (uint16_t)N[k], .N = (uint16_t)N[k], .c = (uint16_t)C[k], .C = (uint16_t)C[k]};
     s->threshold = (floats){0};
-    s->n_noted = 0;
+    s->next_look = s->looks;
+    s->n_entered = 0;
+}
+
+/* Fills the last block of single cuts up with none. */
+static void finish_entering(struct sweep *s)
+{
+    if (s->n_entered % BLOCK == 0) return;
+    for (size_t i = s->n_entered % BLOCK; i < BLOCK; i++)
+        s->next_look->gain[i] = (floats){0};
+    s->next_look++;
 }
 
 /* Takes the rows that this tree does not see out of the sweep. */
 static void drop_rows(struct sweep *s, const uint8_t *in_sample, size_t n)
 {
-    for (size_t i = 0; i < n; i++) {
-        if (in_sample[i]) continue;
-        s->total -= __builtin_convertvector(s->rows[i], counts);
-        s->rows[i] = (bytes){0};
+    for (size_t i = 0; i < n; i++)
+        if (!in_sample[i]) s->rows[i] = (bytes){0};
+}
+
+/* The counts of a root. */
+static void count_root(const struct fit *f, const struct level *level, struct split *whole)
+{
+    size_t n = f->bins->n;
+    uint32_t rows = (uint32_t)n, positive = 0;
+    if (f->in_sample) {
+        rows = f->kernels->count(f->in_sample, n);
+        for (size_t i = 0; i < n; i++)
+            positive += f->in_sample[i] & level->above[i];
+    } else {
+        positive = f->kernels->count(level->above, n);
     }
+    *whole = (struct split){.n = (uint16_t)rows, .c = (uint16_t)positive};
+}
+
+/* The counts of a node: its parent's split knows them. */
+static void count_node(struct fit *f, size_t number, unsigned n_nodes, counts *total, int lane)
+{
+    const struct level *level = &f->levels[number / n_nodes];
+    size_t node = number % n_nodes;
+    struct split parent = {0};
+    if (n_nodes == 1)
+        count_root(f, level, &parent);
+    else
+        parent = level->splits[(n_nodes + node) / 2 - 1];
+    bool right = node % 2;
+    (*total)[2 * lane] = right ? (uint16_t)(parent.C - parent.c) : parent.c;
+    (*total)[2 * lane + 1] = right ? (uint16_t)(parent.N - parent.n) : parent.n;
 }
 
 /* Splits the nodes of a group: those numbered [first, first + LANES) when the nodes of all levels at this
@@ -270,12 +348,18 @@ static void split_group(struct fit *f, size_t first, unsigned n_nodes)
     }
     f->kernels->mark_rows(f->sweep, f->bins->n, sources, n_sources);
     if (f->in_sample) drop_rows(f->sweep, f->in_sample, f->bins->n);
+    f->sweep->total = (counts){0};
+    for (int k = 0; k < LANES && first + (size_t)k < f->n_levels * n_nodes; k++)
+        count_node(f, first + (size_t)k, n_nodes, &f->sweep->total, k);
     start_sweep(f->sweep);
     for (size_t j = 0; j < f->bins->columns; j++)
         if (!f->in_use || f->in_use[j]) f->kernels->sweep_column(f->sweep, &f->walks[j], (uint16_t)j);
+    finish_entering(f->sweep);
+    for (size_t j = 0; j < f->bins->columns; j++)
+        if (!f->in_use || f->in_use[j]) f->kernels->choose(f->sweep, &f->walks[j], (uint16_t)j);
     f->kernels->settle(f->sweep);
     for (size_t k = 0; k < LANES && first + k < f->n_levels * n_nodes; k++)
-        f->levels[(first + k) / n_nodes].splits[(first + k) % n_nodes] = f->sweep->best[k];
+        f->levels[(first + k) / n_nodes].splits[n_nodes - 1 + (first + k) % n_nodes] = f->sweep->best[k];
 }
 
 /* ---- carrying splits out ---- */
@@ -293,7 +377,7 @@ static void apply_splits(struct fit *f, struct level *level, int tree, int depth
     uint8_t *cuts = level->forest->cuts + (size_t)tree * n_splits + (n_nodes - 1);
     memset(f->next, 0, n);
     for (size_t k = 0; k < n_nodes; k++) {
-        const struct split *split = &level->splits[k];
+        const struct split *split = &level->splits[n_nodes - 1 + k];
         features[k] = split->feature;
         cuts[k] = FOREST_NO_SPLIT;
         if (!split->product) continue;
@@ -307,47 +391,26 @@ static void apply_splits(struct fit *f, struct level *level, int tree, int depth
 
 /* ---- leaves ---- */
 
-/* Where each leaf's residuals begin; how many there are the splits of the last depth know. */
-static void find_starts(const struct level *level, size_t n_leaves, uint32_t starts[NODES_MAX + 1])
+/* What is needed of each leaf is the residual of a certain rank.  The gradients tell how many residuals are
+ * positive, hence on which side of 0 that one is; rows on the other side are not even looked at. */
+static void plan_leaf(struct leaf_plan *plan, size_t k, size_t n, size_t positive, double alpha)
 {
-    starts[0] = 0;
+    size_t rank = n ? wni_quantile_lower_index(n, alpha) : 0, others = n - positive;
+    bool above = rank >= others;
+    plan->above[k] = above;
+    plan->rank[k] = (uint16_t)(above ? rank - others : rank);
+    plan->start[k + 1] = (uint16_t)(plan->start[k] + (above ? positive : others));
+}
+
+/* The splits of the last depth know all counts. */
+static void plan_leaves(const struct level *level, size_t n_leaves, struct leaf_plan *plan)
+{
+    plan->start[0] = 0;
     for (size_t k = 0; k < n_leaves; k += 2) {
-        starts[k + 1] = starts[k] + level->splits[k / 2].n;
-        starts[k + 2] = starts[k] + level->splits[k / 2].N;
+        const struct split *s = &level->splits[(n_leaves + k) / 2 - 1];
+        plan_leaf(plan, k, s->n, s->c, level->alpha);
+        plan_leaf(plan, k + 1, (size_t)(s->N - s->n), (size_t)(s->C - s->c), level->alpha);
     }
-}
-
-/* Groups the residuals of the sampled rows by leaf. */
-static void group_simply(const struct fit *f, struct level *level, const uint32_t *starts, size_t n_leaves)
-{
-    uint32_t at[NODES_MAX];
-    memcpy(at, starts, n_leaves * sizeof *at);
-    for (size_t i = 0; i < f->bins->n; i++)
-        if (!f->in_sample || f->in_sample[i]) f->residuals[at[level->node[i]]++] = f->y[i] - level->fit[i];
-}
-
-/* The same without a sample, for many rows.  A place counter that was just stored cannot be loaded again at
- * once, so four quarters of the rows are dealt out side by side, each with counters of its own. */
-static void group_in_quarters(const struct fit *f, struct level *level, const uint32_t *starts,
-                              size_t n_leaves)
-{
-    enum { PARTS = 4 };
-    size_t n = f->bins->n, part = n / PARTS;
-    const uint8_t *leaf = level->node;
-    const double *y = f->y, *fit = level->fit;
-    double *residuals = f->residuals;
-    uint32_t at[PARTS][NODES_MAX];
-    memcpy(at[0], starts, n_leaves * sizeof **at);
-    for (size_t p = 1; p < PARTS; p++)
-        for (size_t k = 0; k < n_leaves; k++)
-            at[p][k] = at[p - 1][k] + f->kernels->count(leaf + (p - 1) * part, part, (uint8_t)k);
-    for (size_t i = 0; i < part; i++)
-        for (size_t p = 0; p < PARTS; p++) {
-            size_t row = p * part + i;
-            residuals[at[p][leaf[row]]++] = y[row] - fit[row];
-        }
-    for (size_t i = PARTS * part; i < n; i++)
-        residuals[at[PARTS - 1][leaf[i]]++] = y[i] - fit[i];
 }
 
 /* Every leaf takes the quantile of its rows' residuals; then all rows move. */
@@ -355,16 +418,15 @@ static void set_leaves(struct fit *f, struct level *level, int tree)
 {
     size_t n_leaves = (size_t)1 << f->options->depth;
     double *leaves = level->forest->leaves + (size_t)tree * n_leaves;
-    uint32_t starts[NODES_MAX + 1];
-    find_starts(level, n_leaves, starts);
-    bool many = f->bins->n >= 512 && !f->in_sample;
-    (many ? group_in_quarters : group_simply)(f, level, starts, n_leaves);
+    struct leaf_plan plan;
+    plan_leaves(level, n_leaves, &plan);
+    size_t n_listed = f->kernels->list_rows(f, level, &plan, n_leaves);
+    f->kernels->put_residuals(f, level, &plan, n_leaves, n_listed);
     for (size_t k = 0; k < n_leaves; k++) {
-        size_t begin = starts[k], count = starts[k + 1] - begin;
+        size_t begin = plan.start[k], count = plan.start[k + 1] - begin;
         if (!count) continue;
-        double quantile =
-            f->kernels->select(f->residuals + begin, f->other + begin, count,
-                               wni_quantile_lower_index(count, level->alpha), f->sweep->packing);
+        double quantile = f->kernels->select(f->residuals + begin, f->other + begin, count, plan.rank[k],
+                                             f->sweep->packing);
         leaves[k] = f->options->rate * quantile;
     }
     f->kernels->move_rows(f->y, leaves, level->node, f->bins->n, level->fit, level->above);
@@ -447,6 +509,20 @@ static wn_status fill_marks(struct sweep *s, unsigned n_each, struct arena *scra
     return WN_OK;
 }
 
+/* For list_rows() and put_residuals(). */
+static void fill_places(struct fit *f)
+{
+    uint64_t *places = f->places;
+    for (unsigned k = 0; k < 8; k++) {
+        f->pick[k][0] = (uint8_t)(2 * k);
+        f->pick[k][1] = (uint8_t)(2 * k + 1);
+        f->minus[k][2 * k] = f->minus[k][2 * k + 1] = UINT8_MAX;
+    }
+    places[0] = 0;
+    for (unsigned byte = 1; byte < KEYS_MAX; byte++)
+        places[byte] = places[byte & (byte - 1)] << 8 | (unsigned)__builtin_ctz(byte);
+}
+
 static void fill_packing(struct sweep *s)
 {
     for (int mask = 0; mask < 16; mask++) { /* a double is two of the eight 32-bit words */
@@ -460,48 +536,102 @@ static void fill_packing(struct sweep *s)
     }
 }
 
-/* Rows of the bins [first, end), each bin filled up to whole units. */
-static void lay_out(struct walk *w, const struct bin_column *c, size_t first, size_t end, uint16_t nobody)
+/* Rows of bin b; returns how many. */
+static size_t put_rows(const struct bin_column *c, size_t b, uint16_t *to)
 {
-    uint16_t *to = w->rows;
-    bool one_each = true;
-    for (size_t b = first; b < end; b++) {
-        size_t at = b ? c->run_end[b - 1] : 0, n = c->run_end[b] - at;
-        for (size_t i = 0; i < n; i++)
-            *to++ = (uint16_t)(2 * c->order[at + i]);
-        for (; n % w->unit; n++)
-            *to++ = (uint16_t)(2 * nobody);
-        w->units[b - first] = (uint16_t)(n / w->unit);
-        one_each &= n == w->unit;
-    }
-    if (one_each) w->units = NULL;
+    size_t begin = b ? c->run_end[b - 1] : 0, n = c->run_end[b] - begin;
+    for (size_t i = 0; i < n; i++)
+        to[i] = (uint16_t)(2 * c->order[begin + i]);
+    return n;
 }
 
-/* Chooses the unit: the longest bin, if that is short; otherwise four, unless most bins are shorter.  Returns
- * the number of units. */
-static size_t choose_unit(struct walk *w, const struct bin_column *c, size_t first, size_t end, size_t n)
+/* The bins [first, end), a stretch each. */
+static void lay_out_bins(struct walk *w, const struct bin_column *c, size_t first, size_t end)
 {
-    size_t longest = 0, fours = 0;
+    uint16_t *to = w->rows;
     for (size_t b = first; b < end; b++) {
-        size_t rows = c->run_end[b] - (size_t)(b ? c->run_end[b - 1] : 0);
-        longest = rows > longest ? rows : longest;
-        fours += (rows + 3) / 4;
+        w->lengths[b - first] = (uint16_t)put_rows(c, b, to);
+        to += w->lengths[b - first];
     }
-    w->unit = longest <= 2 ? (uint8_t)longest : n > 2 * (end - first) ? 4 : 1;
-    return w->unit == 4 ? fours : w->unit == 2 ? end - first : n;
+}
+
+/* The bins left of n_cuts cuts, each filled up to whole stretches; then the last cut again, to fill a block.
+ */
+static void lay_out_units(struct walk *w, const struct bin_column *c, size_t n_cuts, uint16_t nobody)
+{
+    uint16_t *to = w->rows, *end = to + (size_t)w->n_blocks * BLOCK * w->unit;
+    size_t k = 0;
+    for (size_t b = 0; b < n_cuts; b++) {
+        uint16_t *bin_end = to + put_rows(c, b, to);
+        for (; to < bin_end; to += w->unit, k++) {
+            w->cut_at[k] = (uint8_t)b;
+            if (w->cuts) w->cuts[k] = to + w->unit < bin_end ? 0 : -1;
+        }
+        for (; bin_end < to; bin_end++)
+            *bin_end = (uint16_t)(2 * nobody);
+    }
+    for (; to < end; to += w->unit, k++) {
+        w->cut_at[k] = (uint8_t)(n_cuts - 1);
+        if (w->cuts) w->cuts[k] = -1;
+        for (size_t i = 0; i < w->unit; i++)
+            to[i] = (uint16_t)(2 * nobody);
+    }
+}
+
+static size_t count_units(const struct bin_column *c, size_t first, size_t end, size_t unit)
+{
+    size_t sum = 0;
+    for (size_t b = first; b < end; b++)
+        sum += ((size_t)(c->run_end[b] - (b ? c->run_end[b - 1] : 0)) + unit - 1) / unit;
+    return sum;
+}
+
+/* Chooses the cheapest kind of walk for n rows in bins [first, end).  Costs are in instructions: two for a
+ * row, nine for a stretch; for a block 30 more to weigh it, and a look or so for a column; for a stretch of
+ * variable length 45, half of it for a branch that is mispredicted. */
+static void choose_unit(struct walk *w, const struct bin_column *c, size_t first, size_t end, size_t n)
+{
+    size_t best = 2 * n + 45 * (end - first);
+    w->n_units = (uint16_t)(end - first);
+    for (size_t unit = 1; unit <= 4 && !w->right; unit *= 2) {
+        size_t units = count_units(c, first, end, unit), blocks = (units + BLOCK - 1) / BLOCK;
+        size_t cost = blocks * (BLOCK * (2 * unit + 9) + 30) + 150;
+        if (cost >= best) continue;
+        best = cost;
+        w->unit = (uint8_t)unit;
+        w->n_units = (uint16_t)units;
+        w->n_blocks = (uint16_t)blocks;
+    }
+}
+
+static wn_status allocate_walk(struct walk *w, size_t n, size_t n_cuts, struct arena *scratch)
+{
+    size_t room = w->unit ? (size_t)w->n_blocks * BLOCK : w->n_units;
+    w->rows = arena_new(scratch, uint16_t, w->unit ? room * w->unit : n);
+    if (!w->unit) {
+        w->lengths = arena_new(scratch, uint16_t, room);
+        return w->rows && w->lengths ? WN_OK : WN_ENOMEM;
+    }
+    w->cut_at = arena_new(scratch, uint8_t, room);
+    w->blocks = aligned_alloc32(scratch, w->n_blocks * sizeof *w->blocks);
+    if (!w->rows || !w->cut_at || !w->blocks) return WN_ENOMEM;
+    if (w->n_units > n_cuts && !(w->cuts = arena_new(scratch, int32_t, room))) return WN_ENOMEM;
+    return WN_OK;
 }
 
 static wn_status start_walk(struct walk *w, const struct bins *bins, size_t j, struct arena *scratch)
 {
     const struct bin_column *c = &bins->column[j];
     size_t n_cuts = c->n_cuts, n = n_cuts ? c->run_end[n_cuts - 1] : 0; /* rows left of the last cut */
-    *w = (struct walk){.n_cuts = (uint16_t)n_cuts, .right = n_cuts == 1 && 2 * n > bins->n};
+    *w = (struct walk){.right = n_cuts == 1 && 2 * n > bins->n};
     if (w->right) n = bins->n - n;
-    size_t n_units = choose_unit(w, c, w->right, n_cuts + w->right, n);
-    w->rows = arena_new(scratch, uint16_t, n_units * w->unit);
-    w->units = arena_new(scratch, uint16_t, n_cuts);
-    if (!w->rows || !w->units) return WN_ENOMEM;
-    lay_out(w, c, w->right, n_cuts + w->right, (uint16_t)bins->n);
+    choose_unit(w, c, w->right, n_cuts + w->right, n);
+    wn_status st = allocate_walk(w, n, n_cuts, scratch);
+    if (st) return st;
+    if (w->unit)
+        lay_out_units(w, c, n_cuts, (uint16_t)bins->n);
+    else
+        lay_out_bins(w, c, w->right, n_cuts + w->right);
     return WN_OK;
 }
 
@@ -510,20 +640,21 @@ static wn_status start_fit(struct fit *f, struct arena *scratch)
     size_t n = f->bins->n, columns = f->bins->columns, larger = n > columns ? n : columns;
     bool rows = f->options->row_share < 1, some = f->options->column_share < 1;
     f->sweep = aligned_alloc32(scratch, sizeof *f->sweep);
-    bytes *marked = aligned_alloc32(scratch, (n + 1) * sizeof *marked);
-    f->residuals = arena_new(scratch, double, n);
-    f->other = arena_new(scratch, double, n);
+    void *shared = aligned_alloc32(scratch, (n + 1) * sizeof(bytes));
     f->next = arena_new(scratch, uint8_t, f->bins->stride);
+    f->list = arena_new(scratch, uint16_t, n + 8);
     f->levels = arena_new(scratch, struct level, f->n_levels);
     f->walks = arena_new(scratch, struct walk, columns);
-    if (!f->sweep || !marked || !f->residuals || !f->other || !f->next || !f->levels || !f->walks)
-        return WN_ENOMEM;
-    *f->sweep = (struct sweep){.rows = marked};
+    if (!f->sweep || !shared || !f->next || !f->list || !f->levels || !f->walks) return WN_ENOMEM;
+    f->residuals = shared; /* marks are made anew before each sweep: their place is free in between */
+    f->other = f->residuals + n;
+    *f->sweep = (struct sweep){.rows = shared};
     f->sweep->rows[n] = (bytes){0};
     f->sweep->min_leaf = f->options->min_leaf;
     for (int k = 0; k < LANES; k++)
         f->sweep->only_rows[2 * k + 1] = UINT16_MAX;
     fill_packing(f->sweep);
+    fill_places(f);
     for (unsigned n_each = 1; n_each <= LANES && n_each < 1u << f->options->depth; n_each *= 2)
         if (fill_marks(f->sweep, n_each, scratch)) return WN_ENOMEM;
     for (size_t j = 0; j < columns; j++)
@@ -545,13 +676,12 @@ wn_status wni_pinball_fit(struct forest *forests, const double *levels, size_t n
                     .rng = rng,
                     .kernels = kernels_for(simd),
                     .n_levels = n_levels};
-    double *sorted = arena_new(scratch, double, bins->n);
-    wn_status st = sorted ? start_fit(&f, scratch) : WN_ENOMEM;
+    wn_status st = start_fit(&f, scratch);
     if (st) return st;
-    memcpy(sorted, y, bins->n * sizeof *y);
-    wni_sort(sorted, bins->n);
+    memcpy(f.residuals, y, bins->n * sizeof *y); /* still free */
+    wni_sort(f.residuals, bins->n);
     for (size_t l = 0; l < n_levels && !st; l++)
-        st = start_level(&f, &f.levels[l], &forests[l], levels[l], sorted, keep, scratch);
+        st = start_level(&f, &f.levels[l], &forests[l], levels[l], f.residuals, keep, scratch);
     for (int tree = 0; tree < options->trees && !st; tree++)
         grow_trees(&f, tree);
     return st;

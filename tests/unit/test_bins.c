@@ -177,6 +177,28 @@ static struct bin_column column_of(struct arena *arena, const double *values, si
     return bins.column[0];
 }
 
+/* Values that crowd together: on a logarithmic scale, beside an outlier, in two heaps, mirrored, in order. */
+static void crowded_values(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    struct rng rng = wni_rng_stream(5, 0, 1);
+    for (size_t n = 25; n <= 1600; n *= 4) {
+        struct table t = table_random(&rng, n, 6, COLUMN_NORMAL, TARGET_CONSTANT, &arena);
+        for (size_t i = 0; i < n; i++) {
+            double u = wni_rng_uniform(&rng), *row = t.x + 6 * i;
+            row[0] = pow(1e4, u);
+            row[1] = i == n / 2 ? 1e300 : u;
+            row[2] = u + (i % 2 ? 1e9 : 0);
+            row[3] = -pow(1e4, u);
+            row[4] = (double)i;
+            row[5] = floor(u * 60) * 0x1p-1040; /* the range is so small that its reciprocal overflows */
+        }
+        check_bins(&t);
+    }
+    wni_arena_release(&arena);
+}
+
 static void zeros_are_one_value(void **state)
 {
     (void)state;
@@ -336,6 +358,7 @@ int main(void)
         cmocka_unit_test(agrees_with_counting),
         cmocka_unit_test(any_number_of_distinct_values),
         cmocka_unit_test(most_rows),
+        cmocka_unit_test(crowded_values),
         cmocka_unit_test(zeros_are_one_value),
         cmocka_unit_test(a_constant_has_no_cut),
         cmocka_unit_test(neighbouring_doubles_are_told_apart),

@@ -398,6 +398,76 @@ static void a_long_list_of_improvements(void **state)
     }
 }
 
+/* A column whose bins have the given numbers of rows, over and over. */
+static void fill_runs(struct table *t, size_t j, const int *runs, size_t n_runs)
+{
+    double value = 0;
+    for (size_t i = 0, left = 0, k = 0; i < t->n; i++, left--) {
+        if (left == 0) {
+            left = (size_t)runs[k++ % n_runs];
+            value++;
+        }
+        t->x[(i * 7919 + j) % t->n * t->columns + j] = value; /* 7919 is prime: every row once */
+    }
+}
+
+/* Bins of one row, of two, of up to nine, and longer than a byte can count. */
+static void bins_of_every_length(void **state)
+{
+    (void)state;
+    static const int ones[] = {1}, twos[] = {2, 1}, mixed[] = {1, 9, 3, 4, 5, 2, 8}, fours[] = {4, 3},
+                     halves[] = {350}, parts[] = {300, 30};
+    static const struct {
+        const int *runs;
+        size_t n;
+    } columns[] = {{mixed, 7}, {halves, 1}, {ones, 1}, {fours, 2}, {parts, 2}, {twos, 2}};
+    for (size_t n = 30; n <= 700; n = n * 3 / 2 + 7)
+        for (int min_leaf = 1; min_leaf <= 6; min_leaf += 5) {
+            struct arena arena = {0};
+            struct rng rng = wni_rng_stream(20, n, 1);
+            struct table t = table_random(&rng, n, 6, COLUMN_CONSTANT, TARGET_NORMAL, &arena);
+            struct boost_options o = DEFAULTS;
+            o.trees = 2;
+            o.min_leaf = min_leaf;
+            for (size_t j = 0; j < 6; j++)
+                fill_runs(&t, j, columns[j].runs, columns[j].n);
+            check_fit(&t, (double[]){0.2, 0.6, 0.9}, 3, &o, 1, "runs");
+            wni_arena_release(&arena);
+        }
+}
+
+/* More short columns than are kept for a close look, with many ties. */
+static void many_short_columns(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 4; seed++) {
+        struct arena arena = {0};
+        struct rng rng = wni_rng_stream(21, seed, 1);
+        struct table t = table_random(&rng, seed < 2 ? 12 : 60, 300, COLUMN_BINARY, TARGET_NORMAL, &arena);
+        check_fit(&t, (double[]){0.2, 0.4, 0.6, 0.8}, 4, &DEFAULTS, 1, "short");
+        wni_arena_release(&arena);
+    }
+}
+
+/* Short columns are looked at before long ones, but a tie still goes to the lowest feature. */
+static void ties_between_short_and_long_columns(void **state)
+{
+    (void)state;
+    enum { N = 64 };
+    for (size_t at = 0; at < 2; at++) {
+        struct arena arena = {0};
+        struct rng rng = wni_rng_stream(22, 0, 1);
+        struct table t = table_random(&rng, N, 2, COLUMN_CONSTANT, TARGET_CONSTANT, &arena);
+        for (size_t i = 0; i < N; i++) {
+            t.x[2 * i + at] = i >= N / 2;
+            t.x[2 * i + !at] = (double)i;
+            t.y[i] = i >= N / 2;
+        }
+        check_fit(&t, (double[]){0.3, 0.5}, 2, &DEFAULTS, 1, at ? "long first" : "short first");
+        wni_arena_release(&arena);
+    }
+}
+
 static void ties_go_to_the_lowest_feature_and_cut(void **state)
 {
     (void)state;
@@ -823,6 +893,9 @@ int main(void)
         cmocka_unit_test(equals_the_slow_learner_for_a_hundred_trees),
         cmocka_unit_test(rivals_are_told_apart_exactly),
         cmocka_unit_test(a_long_list_of_improvements),
+        cmocka_unit_test(bins_of_every_length),
+        cmocka_unit_test(many_short_columns),
+        cmocka_unit_test(ties_between_short_and_long_columns),
         cmocka_unit_test(ties_go_to_the_lowest_feature_and_cut),
         cmocka_unit_test(a_cut_lies_in_the_middle_of_its_gap),
         cmocka_unit_test(a_level_does_not_depend_on_its_company),

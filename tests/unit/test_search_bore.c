@@ -125,7 +125,8 @@ static void random_until_five_are_observed(void **state)
         double config[PARAMS_MAX];
         open_world(&w, endless_space, "bore", "", seed);
         observe_random(&w, 4, seed);
-        wni_config_sample(&w.space, &(struct rng){.used = 4}, config);
+        struct rng rng = wni_rng_stream(0, 0, 0);
+        wni_config_sample(&w.space, &rng, config);
         finish(&w, ask(&w, config), WN_FAILED); /* does not count */
         CHECK(is_random(&w), "seed %d: four are observed, not random", (int)seed);
         observe_random(&w, 6, seed + 100);
