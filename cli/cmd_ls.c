@@ -83,7 +83,7 @@ static int run(struct args *args)
     struct listing l = {.full = strcmp(format, "table") != 0};
     struct err err = {0};
     l.table = l.full ? wni_table_new(full_columns, N_FULL) : wni_table_new(short_columns, N_SHORT);
-    wn_status st = l.table ? wni_store_studies(wni_store_option(args), NULL, take, &l, &err) : WN_ENOMEM;
+    wn_status st = l.table ? wni_list_studies(wni_store_option(args), take, &l, &err) : WN_ENOMEM;
     if (!st) st = wni_table_print(l.table, format, stdout);
     wni_table_free(l.table);
     return st ? wni_complain(&err, st) : EXIT_DONE;

@@ -108,10 +108,10 @@ static wn_status draw(const struct args *args, const struct plot_data *d, const 
     return draw_term(kind, d, err);
 }
 
-static wn_status draw_all(const struct args *args, const struct opened_study *s, struct err *err)
+static wn_status draw_all(const struct args *args, const char *wanted, const struct opened_study *s,
+                          struct err *err)
 {
     struct plot_data d;
-    const char *wanted = args->words[0];
     bool all = !strcmp(wanted, "all");
     wn_status st = wni_plot_data_read(&d, s, err);
     for (size_t i = 0; i < wni_n_plot_kinds && !st; i++)
@@ -121,27 +121,62 @@ static wn_status draw_all(const struct args *args, const struct opened_study *s,
     return st;
 }
 
-static wn_status check_kind(const char *wanted, struct err *err)
+static bool is_kind(const char *word)
 {
     for (size_t i = 0; i < wni_n_plot_kinds; i++)
-        if (!strcmp(wni_plot_kinds[i].name, wanted)) return WN_OK;
-    if (!strcmp(wanted, "all")) return WN_OK;
+        if (!strcmp(wni_plot_kinds[i].name, word)) return true;
+    return !strcmp(word, "all");
+}
+
+static wn_status fail_kind(const char *word, struct err *err)
+{
     return wni_fail(
         err, WN_EINVAL,
         "unknown picture '%s': choose from history, curves, slice, parallel, importance, timeline and all, "
-        "and then name the study, as in: winnow plot history mlp",
-        wanted);
+        "and name the study, as in: winnow plot history mlp",
+        word);
+}
+
+/* The picture and the study come in either order; the first word that is a picture is it.  A single word that
+ * is none is the study, unless there is no such study: then either may be misspelt. */
+static wn_status sort_words(const struct args *args, const char **kind, size_t *study, struct err *err)
+{
+    size_t n = args->n_words, at = 0;
+    while (at < n && !is_kind(args->words[at]))
+        at++;
+    *kind = at < n ? args->words[at] : "history";
+    *study = at == 0 ? 1 : 0;
+    if (n == 2 && at == 2) return fail_kind(args->words[0], err);
+    return WN_OK;
+}
+
+static wn_status open_it(const struct args *args, const char **kind, struct opened_study *s, struct err *err)
+{
+    size_t word;
+    wn_status st = sort_words(args, kind, &word, err);
+    if (!st && word == 0 && args->n_words == 1 && wni_arg(args, "study"))
+        return fail_kind(args->words[0], err); /* the study is named already */
+    if (!st) st = wni_open_study_option(args, word, s, err);
+    if (st == WN_ENOTFOUND && word == 0 && args->n_words == 1) {
+        struct err why = *err;
+        wni_fail(err, st,
+                 "'%s' is neither a picture (history, curves, slice, parallel, importance, timeline, "
+                 "all) nor a study: %s",
+                 args->words[0], why.text);
+    }
+    return st;
 }
 
 static int run(struct args *args)
 {
     struct err err = {0};
     struct opened_study s = {0};
-    wn_status st = check_kind(args->words[0], &err);
-    if (!st && wni_flag(args, "term") && wni_flag(args, "out"))
+    const char *kind = NULL;
+    wn_status st = WN_OK;
+    if (wni_flag(args, "term") && wni_flag(args, "out"))
         st = wni_fail(&err, WN_EINVAL, "give either --term or --out");
-    if (!st) st = wni_open_study_option(args, 1, &s, &err);
-    if (!st) st = draw_all(args, &s, &err);
+    if (!st) st = open_it(args, &kind, &s, &err);
+    if (!st) st = draw_all(args, kind, &s, &err);
     wni_close_study(&s);
     return st ? wni_complain(&err, st) : EXIT_DONE;
 }
@@ -157,11 +192,10 @@ static const struct cli_option options[] = {
 const struct cli_command wni_cmd_plot = {
     .name = "plot",
     .summary = "draw a study: history, learning curves, slices, importance, time",
-    .words = "KIND [STUDY]",
-    .min_words = 1,
+    .words = "[KIND] [STUDY]",
     .max_words = 2,
     .about = "KIND is one of\n"
-             "history: the best value of each trial, and the best so far;\n"
+             "history: the best value of each trial, and the best so far, drawn if none is named;\n"
              "curves: every learning curve, the best one on top;\n"
              "slice: the value against each parameter;\n"
              "parallel: each trial as a line through all its parameters, coloured by its rank;\n"
@@ -172,7 +206,8 @@ const struct cli_command wni_cmd_plot = {
              "them. A few "
              "values far away from the rest are drawn at the edge.",
     .options = options,
-    .examples = "winnow plot history --term\n"
+    .examples = "winnow plot mlp --term\n"
+                "winnow plot slice --term\n"
                 "winnow plot all mlp --out figures\n"
                 "winnow plot parallel --study mlp",
     .run = run,

@@ -1,7 +1,9 @@
 /* cmd_rm.c -- winnow rm: removes a study with everything in it, after a second thought. */
 #include "cli/study_option.h"
+#include "studyfile/studyfile.h"
 
 #include <string.h>
+#include <unistd.h>
 
 static wn_status count_trials(void *context, const struct study_row *row, struct err *err)
 {
@@ -23,6 +25,22 @@ static wn_status confirm(const struct opened_study *s, uint64_t trials, struct e
     return wni_fail(err, WN_ESTATE, "nothing was removed (--yes removes without asking)");
 }
 
+/* Folders hold models and logs that no store has: whoever wants them gone says so to the shell. */
+static void tell_folder(const struct opened_study *s)
+{
+    struct studyfile file;
+    struct buf folder = {0};
+    wni_stored_studyfile(s, &file);
+    if (file.folder)
+        wni_buf_puts(&folder, file.folder);
+    else
+        wni_buf_printf(&folder, "winnow-runs/%s", s->name);
+    if (!folder.failed && access(folder.data, F_OK) == 0)
+        printf("what its trials printed and saved is still in %s\n", folder.data);
+    wni_buf_release(&folder);
+    wni_studyfile_release(&file);
+}
+
 static int run(struct args *args)
 {
     struct err err = {0};
@@ -33,6 +51,7 @@ static int run(struct args *args)
     if (!st && !wni_flag(args, "yes")) st = confirm(&s, trials, &err);
     if (!st) st = wni_store_remove(s.url, s.name, &err);
     if (!st) printf("removed '%s'\n", s.name);
+    if (!st) tell_folder(&s);
     wni_close_study(&s);
     return st ? wni_complain(&err, st) : EXIT_DONE;
 }

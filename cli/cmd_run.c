@@ -10,6 +10,9 @@ static int run(struct args *args)
     struct buf text = {0};
     wn_status st = wni_run_options(args, &options, &err);
     if (st) return wni_complain(&err, st);
+    options.begins = true;
+    if (!wni_arg(args, "minimize") && !wni_arg(args, "maximize") && args->n_words)
+        options.path = args->words[0];
     int code = wni_study_from_args(args, &study, &text);
     if (code == EXIT_DONE) code = wni_run_study(&study, wni_buf_text(&text), &options);
     wni_studyfile_release(&study);
@@ -37,6 +40,8 @@ const struct cli_command wni_cmd_run = {
         "config.json of $WINNOW_TRIAL_DIR, and may keep a checkpoint in $WINNOW_CHECKPOINT_DIR. What it "
         "prints "
         "goes to files there. docs/manual/trials.md tells the rest.\n\n"
+        "A study of that name that is there already is left alone, unless none of its trials ever reported: "
+        "then it is replaced. Mend the file or the program and run it again.\n\n"
         "Ctrl-C once: no new trials, running ones finish. Twice: running ones are stopped.\n\n"
         "Exit codes: 0 done, 1 no trial succeeded or the run failed, 2 a mistake in the study, 130 "
         "interrupted.",

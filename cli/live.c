@@ -2,8 +2,10 @@
 #include "cli/live.h"
 
 #include "base/clock.h"
+#include "base/mem.h"
 #include "base/utf8.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -110,6 +112,27 @@ static void put_wrapped(struct live *l, struct buf *screen, struct buf *line, co
     }
 }
 
+/* A line that may be too long, broken behind semicolons: its end says how long it will take. */
+static void put_folded(struct live *l, struct buf *screen, struct buf *line)
+{
+    size_t room = (size_t)screen_width() - 1;
+    struct buf part = {0};
+    for (const char *at = wni_buf_text(line); *at;) {
+        if (!part.len) at += strspn(at, " ");
+        size_t n = strcspn(at, ";");
+        n += at[n] == ';';
+        if (part.len && part.len + n > room) {
+            put_line(l, screen, &part);
+            continue;
+        }
+        wni_buf_add(&part, at, n);
+        at += n;
+    }
+    if (part.len) put_line(l, screen, &part);
+    wni_buf_release(&part);
+    wni_buf_clear(line);
+}
+
 static void put_head(struct live *l, const struct study *study, struct buf *screen, struct buf *line)
 {
     double seconds = wni_clock_seconds() - l->began;
@@ -126,7 +149,7 @@ static void put_head(struct live *l, const struct study *study, struct buf *scre
         put_duration(line, f.left);
         wni_buf_puts(line, " left");
     }
-    put_line(l, screen, line);
+    put_folded(l, screen, line);
 }
 
 static void put_best(struct live *l, const struct study *study, struct buf *screen, struct buf *line)
@@ -225,9 +248,47 @@ static void on_report(void *context, const struct study *study, const struct hap
     say(l, &line);
 }
 
-static void put_detail(struct buf *line, const char *detail)
+/* ---- trouble, told once ---- */
+
+static const char *skip_number(const char *at)
 {
-    if (!detail || !*detail) return;
+    return at + strspn(at, "0123456789.eE+-");
+}
+
+/* 0: they differ; 1: in numbers only; 2: not at all. */
+static int likeness(const char *a, const char *b)
+{
+    if (!strcmp(a, b)) return 2;
+    while (*a && *b) {
+        if (isdigit((unsigned char)*a) && isdigit((unsigned char)*b)) {
+            a = skip_number(a);
+            b = skip_number(b);
+        } else if (*a++ != *b++) {
+            return 0;
+        }
+    }
+    return *a == *b;
+}
+
+/* A program that does not work fails the same way each time: the first time is told in full. */
+static bool put_likeness(struct live *l, uint32_t trial, const char *detail, struct buf *line)
+{
+    for (size_t i = 0; i < FAULTS_KEPT; i++) {
+        int like = l->faults[i].text ? likeness(l->faults[i].text, detail) : 0;
+        if (!like) continue;
+        wni_buf_printf(line, ": same as trial %u%s", l->faults[i].trial,
+                       like == 2 ? "" : ", but for numbers");
+        return true;
+    }
+    struct told_fault *oldest = &l->faults[l->n_faults++ % FAULTS_KEPT];
+    free(oldest->text);
+    *oldest = (struct told_fault){wni_strdup(detail), trial}; /* NULL: told in full again */
+    return false;
+}
+
+static void put_detail(struct live *l, uint32_t trial, struct buf *line, const char *detail)
+{
+    if (!detail || !*detail || put_likeness(l, trial, detail, line)) return;
     wni_buf_puts(line, ": ");
     for (; *detail; detail++) {
         wni_buf_putc(line, *detail);
@@ -249,7 +310,7 @@ static void on_end(void *context, const struct study *study, uint32_t trial, wn_
     begin_log(l, trial, &line);
     wni_buf_printf(&line, "%s", wn_state_name(state));
     if (is_trouble(state)) {
-        put_detail(&line, detail);
+        put_detail(l, trial, &line, detail);
     } else {
         wni_buf_puts(&line, "  ");
         put_value(l, study, trial, &line);
@@ -265,7 +326,18 @@ static void on_retry(void *context, const struct study *study, uint32_t trial, c
     struct buf line = {0};
     begin_log(l, trial, &line);
     wni_buf_puts(&line, "failed and is run again");
-    put_detail(&line, detail);
+    put_detail(l, trial, &line, detail);
+    say(l, &line);
+}
+
+static void on_wait(void *context, const struct study *study)
+{
+    struct live *l = context;
+    size_t n = study->history.by_state[WN_RUNNING];
+    if (l->mode == LIVE_QUIET || n == 0) return;
+    struct buf line = {0};
+    wni_buf_printf(&line, "Another process runs this study: waiting for its %zu trial%s.", n,
+                   n == 1 ? "" : "s");
     say(l, &line);
 }
 
@@ -275,7 +347,9 @@ static void on_interrupt(void *context, const struct study *study, bool urgent, 
     (void)study;
     if (l->mode == LIVE_QUIET) return;
     struct buf line = {0};
-    if (urgent)
+    if (running == 0)
+        wni_buf_puts(&line, "Interrupted.");
+    else if (urgent)
         wni_buf_printf(&line, "Interrupted: stopping %u trial%s now.", running, running == 1 ? "" : "s");
     else
         wni_buf_printf(&line, "Interrupted: waiting for %u running trial%s. Ctrl-C again stops %s now.",
@@ -311,6 +385,9 @@ void wni_live_start(struct live *l, const struct studyfile *file, const struct s
 void wni_live_end(struct live *l)
 {
     take_back(l);
+    for (size_t i = 0; i < FAULTS_KEPT; i++)
+        free(l->faults[i].text);
+    memset(l->faults, 0, sizeof l->faults);
 }
 
 void wni_live_watch(struct live *l, struct tuner_watcher *w)
@@ -319,5 +396,6 @@ void wni_live_watch(struct live *l, struct tuner_watcher *w)
                                 .on_report = on_report,
                                 .on_end = on_end,
                                 .on_retry = on_retry,
+                                .on_wait = on_wait,
                                 .on_interrupt = on_interrupt};
 }

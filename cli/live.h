@@ -9,6 +9,12 @@
 
 enum live_mode { LIVE_QUIET, LIVE_LOG, LIVE_SCREEN };
 
+enum { FAULTS_KEPT = 8 };
+struct told_fault {
+    char *text;
+    uint32_t trial; /* which failed like this first */
+};
+
 struct live {
     const struct studyfile *file;
     const struct tuner_limits *limits;
@@ -18,6 +24,8 @@ struct live {
     struct standing before; /* where the run began */
     double best;            /* minimised; what was last said to be the best */
     struct best_curve curve;
+    struct told_fault faults[FAULTS_KEPT]; /* the last that were told in full */
+    size_t n_faults;
 };
 
 void wni_live_start(struct live *live, const struct studyfile *file, const struct study *study,

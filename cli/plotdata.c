@@ -32,10 +32,36 @@ static void read_values(struct plot_data *d)
     }
 }
 
+/* As far as the picture shows them: `tail` worst values are not part of [low, high] if they are far away from
+ * the rest. */
+static void leave_out_worst(struct plot_data *d, const double *sorted, size_t n, size_t tail)
+{
+    bool maximize = d->of->study.goal == WN_MAXIMIZE;
+    double last = sorted[maximize ? tail : n - 1 - tail], good = maximize ? d->high : d->low;
+    double worst = maximize ? d->low : d->high;
+    d->log = d->low > 0 && (maximize ? d->high > 20 * last : last > 20 * d->low);
+    double common = d->log ? fabs(log(last / good)) : fabs(last - good);
+    double beyond = d->log ? fabs(log(worst / last)) : fabs(worst - last);
+    if (!(common > 0) || beyond <= 2 * common) {
+        d->log = d->low > 0 && d->high > 20 * d->low;
+        return;
+    }
+    for (size_t i = n - tail; i < n; i++) { /* to the last one that is not */
+        double next = sorted[maximize ? n - 1 - i : i];
+        if ((d->log ? fabs(log(next / last)) : fabs(next - last)) <= common)
+            last = next;
+        else
+            break;
+    }
+    if (maximize)
+        d->low = last;
+    else
+        d->high = last;
+}
+
 /* The range of the values, but for a worst tenth that is far away from the rest. */
 static wn_status find_range(struct plot_data *d)
 {
-    bool maximize = d->of->study.goal == WN_MAXIMIZE;
     double *sorted = arena_new(&d->arena, double, d->n_values);
     size_t n = 0;
     if (!sorted) return WN_ENOMEM;
@@ -44,14 +70,7 @@ static wn_status find_range(struct plot_data *d)
     wni_sort(sorted, n);
     d->low = n ? sorted[0] : 0;
     d->high = n ? sorted[n - 1] : 1;
-    double tenth = n ? sorted[maximize ? n / 10 : n - 1 - n / 10] : 0;
-    double common = maximize ? d->high - tenth : tenth - d->low;
-    d->log = d->low > 0 && d->high > 20 * d->low;
-    bool astray = common > 0 && (maximize ? tenth - d->low : d->high - tenth) > 2 * common;
-    for (size_t i = 0; i < n && !d->log && astray; i++) { /* to the last one that is not */
-        if (maximize && sorted[n - 1 - i] >= tenth - common) d->low = sorted[n - 1 - i];
-        if (!maximize && sorted[i] <= tenth + common) d->high = sorted[i];
-    }
+    if (n) leave_out_worst(d, sorted, n, n >= 10 ? n / 10 : n >= 5);
     if (d->low == d->high) {
         double around = d->low == 0 ? 1 : 0.1 * fabs(d->low);
         d->low -= around;

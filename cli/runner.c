@@ -61,6 +61,7 @@ struct run {
     struct backend backend;
     struct tuner_setup tuner;
     struct tuner_result result;
+    wn_status status; /* of the loop */
     struct live live;
 };
 
@@ -213,6 +214,8 @@ static void set_up_tuner(struct run *r)
 
 static const char *why_it_ended(const struct run *r)
 {
+    if (r->result.gave_up) return "gave up";
+    if (r->status) return "error";
     if (r->result.interrupted) return "interrupted";
     return r->result.exhausted ? "nothing left to try" : "limit";
 }
@@ -243,6 +246,41 @@ static void print_best(const struct run *r)
     }
 }
 
+/* For a study in which nothing ever worked. */
+static void print_mend(const struct run *r)
+{
+    const char *path = r->options->path;
+    if (!r->options->begins)
+        printf("no trial reported: mend the program and go on: winnow resume %s; or mend the study file and "
+               "start over: winnow run FILE\n",
+               r->file->name);
+    else
+        printf("no trial reported: mend the program or the study and start over: %s%s\n",
+               path ? "winnow run " : "run the same command again", path ? path : "");
+}
+
+/* The command that helps: the same again only where that does something. */
+static void print_next(const struct run *r)
+{
+    const struct history *h = &r->study.history;
+    const struct tuner_limits *limits = &r->tuner.limits;
+    const char *name = r->file->name;
+    bool cut = r->status || r->result.interrupted;
+    printf("the study is in %s; ", store_of(r->file));
+    if (h->n_reports == 0 && !r->result.interrupted)
+        print_mend(r);
+    else if (!cut && r->result.exhausted)
+        printf("there is nothing left to try\n");
+    else if (!cut && limits->trials && h->n_trials >= limits->trials)
+        printf("its limit of %llu trials is reached; go on with more: winnow resume %s --trials %zu\n",
+               (unsigned long long)limits->trials, name, 2 * h->n_trials);
+    else if (!cut && limits->reports && h->n_reports >= limits->reports)
+        printf("its limit of %llu reports is reached; go on with more: winnow resume %s --results %zu\n",
+               (unsigned long long)limits->reports, name, 2 * h->n_reports);
+    else
+        printf("go on with it: winnow resume %s\n", name);
+}
+
 static void print_text(const struct run *r)
 {
     const struct history *h = &r->study.history;
@@ -252,10 +290,10 @@ static void print_text(const struct run *r)
         print_best(r);
     printf("%zu trial%s (", h->n_trials, h->n_trials == 1 ? "" : "s");
     print_states(h, stdout, false);
-    printf("), %zu reports, %.1f s; ended by: %s\n", h->n_reports, r->result.seconds, why_it_ended(r));
+    printf("), %zu reports, %.1f s%s; ended by: %s\n", h->n_reports, r->result.seconds,
+           r->options->begins ? "" : " this time", why_it_ended(r));
     printf("what trials printed and saved is in %s\n", r->folder.data);
-    if (r->study.store.ops->catalog)
-        printf("the study is in %s; go on with it: winnow resume %s\n", store_of(r->file), r->file->name);
+    if (r->study.store.ops->catalog) print_next(r);
 }
 
 static wn_status print_json(const struct run *r)
@@ -309,7 +347,7 @@ static wn_status run_loop(struct run *r, struct err *err)
     st = open_backend(r, err);
     if (!st) {
         set_up_tuner(r);
-        st = wni_tuner_run(&r->study, &r->backend, &r->tuner, &r->result, err);
+        st = r->status = wni_tuner_run(&r->study, &r->backend, &r->tuner, &r->result, err);
         r->backend.ops->close(r->backend.self);
         wni_live_end(&r->live);
         bool any = r->study.history.n_trials > 0;
@@ -332,7 +370,9 @@ int wni_run_study(const struct studyfile *file, const char *text, const struct r
 {
     struct run r = {.file = file, .text = text, .options = options};
     struct err err = {0};
-    wn_status st = run_loop(&r, &err);
+    const char *url = store_of(file);
+    wn_status st = options->begins ? wni_make_way(url, file->name, text, options->quiet, &err) : WN_OK;
+    if (!st) st = run_loop(&r, &err);
     int code = EXIT_DONE;
     if (st)
         code = wni_complain(&err, st);

@@ -17,6 +17,8 @@ struct run_options {
     enum keep_checkpoints keep;
     unsigned give_up;   /* see tuner.h */
     const char *format; /* of the summary on stdout: text or json */
+    bool begins;        /* it is a new study, in place of one without a single report */
+    const char *path;   /* of the study file; NULL: there was none, or it is not known */
 };
 
 /* Flags for these: rows of a command's table, and reading them. */
@@ -40,5 +42,10 @@ wn_status wni_run_options(const struct args *args, struct run_options *out, stru
 /* Runs the study and prints what came of it.  Returns an exit code.  `text` is the file's, kept with a new
  * study so that it can be resumed without the file. */
 int wni_run_study(const struct studyfile *file, const char *text, const struct run_options *options);
+
+/* Before a new study is begun: one of this name must not be there.  One without a single report is removed,
+ * with a line on stderr unless quiet; else the error says how it stands and what to do.  `text` is the new
+ * file's. */
+wn_status wni_make_way(const char *url, const char *name, const char *text, bool quiet, struct err *err);
 
 #endif

@@ -18,6 +18,17 @@ const char *wni_store_option(const struct args *args)
     return from_env && *from_env ? from_env : WNI_STORE_DEFAULT;
 }
 
+wn_status wni_list_studies(const char *url, take_study *take, void *context, struct err *err)
+{
+    wn_status st = wni_store_studies(url, NULL, take, context, err);
+    if (st != WN_ENOTFOUND || !err) return st;
+    struct err why = *err;
+    return wni_fail(err, st,
+                    "%s; go to the folder where the study was run, or say where it is with --store or "
+                    "$WINNOW_STORE",
+                    why.text);
+}
+
 /* ---- names ---- */
 
 struct names {
@@ -70,7 +81,7 @@ static wn_status fail_among(const char *url, const char *name, const struct name
 wn_status wni_fail_no_study(const char *url, const char *name, struct err *err)
 {
     struct names names = {0};
-    wn_status st = wni_store_studies(url, NULL, take_name, &names, err);
+    wn_status st = wni_list_studies(url, take_name, &names, err);
     if (!st) st = fail_among(url, name, &names, err);
     release_names(&names);
     return st;
@@ -80,7 +91,7 @@ static wn_status only_name(const char *url, char **out, struct err *err)
 {
     struct names names = {0};
     struct buf list = {0};
-    wn_status st = wni_store_studies(url, NULL, take_name, &names, err);
+    wn_status st = wni_list_studies(url, take_name, &names, err);
     list_names(&names, &list);
     if (!st && names.n == 0)
         st = wni_fail(err, WN_ENOTFOUND, "%s holds no study yet", url);

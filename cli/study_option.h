@@ -19,6 +19,8 @@
 enum { NO_WORD = 1000000 };
 
 const char *wni_store_option(const struct args *args);
+/* All studies of a store; one that is not there is an error that says what to do. */
+wn_status wni_list_studies(const char *url, take_study *take, void *context, struct err *err);
 
 /* The study that --study, or else the word number `word` names, or the only one there is.  A name that is not
  * in the store is an error that says which are.  *name is for free(). */

@@ -8,6 +8,7 @@
 
 struct builder {
     struct document *doc;
+    const char *flag;    /* whose value is being put in: what messages blame */
     bool failed;         /* out of memory */
     struct node nowhere; /* what callers get then, so that they need not look */
 };
@@ -23,6 +24,7 @@ static struct node *new_node(struct builder *b, enum node_kind kind)
         return &b->nowhere;
     }
     n->kind = kind;
+    n->flag = b->flag;
     return n;
 }
 
@@ -107,22 +109,33 @@ static void override(struct builder *b, struct node *root, const struct args *ar
                      const char *section, const char *key)
 {
     const char *value = wni_arg(args, flag);
+    b->flag = flag;
     if (value) set_text(b, section ? inner(b, root, section) : root, key, value);
+    b->flag = NULL;
 }
 
 static void override_method(struct builder *b, struct node *root, const struct args *args)
 {
     const char *name = wni_arg(args, "method"), *changes = wni_arg(args, "set");
+    b->flag = "method";
     if (name) {
         remove_key(root, "searcher");
         remove_key(root, "scheduler");
         set_text(b, root, "method", name);
     }
+    b->flag = changes ? "set" : NULL;
     if (!changes) return;
     struct node **old = find(root, "method");
     struct node *plain = old && (*old)->kind == NODE_SCALAR ? *old : NULL;
     struct node *method = inner(b, root, "method");
-    if (plain) set(b, method, "name", plain);
+    if (plain) {
+        method->flag = plain->flag; /* it stands where the name stood */
+        method->line = plain->line;
+        method->column = plain->column;
+        set(b, method, "name", plain);
+    } else if (!old && !find(root, "searcher") && !find(root, "scheduler")) {
+        set_text(b, method, "name", "rs"); /* as without --set */
+    }
     for (const char *at = changes; *at; at += strspn(at, " ")) {
         size_t n = strcspn(at, " "), k = strcspn(at, "=");
         if (k >= n) k = n;
@@ -130,6 +143,22 @@ static void override_method(struct builder *b, struct node *root, const struct a
         set(b, method, scalar(b, at, k, false)->text, value);
         at += n;
     }
+    b->flag = NULL;
+}
+
+/* What override_method() cannot make sense of. */
+static wn_status check_set(const struct args *args, struct err *err)
+{
+    const char *changes = wni_arg(args, "set");
+    for (const char *at = changes ? changes : ""; *at; at += strspn(at, " ")) {
+        size_t n = strcspn(at, " "), k = strcspn(at, "=");
+        if (k == 0 || k + 1 >= n)
+            return wni_fail(err, WN_EINVAL,
+                            "--set: expected PART.OPTION=VALUE, as in scheduler.eta=4, got '%.*s'", (int)n,
+                            at);
+        at += n;
+    }
+    return WN_OK;
 }
 
 static void override_all(struct builder *b, struct node *root, const struct args *args)
@@ -254,10 +283,19 @@ static wn_status put_resource(struct builder *b, struct node *root, const char *
     if (!equals || !dots || dots < equals)
         return wni_fail(err, WN_EINVAL, "--resource: expected NAME=MIN..MAX, as in epoch=1..81, got '%s'",
                         flag);
+    b->flag = "resource";
     struct node *resource = inner(b, root, "resource");
     set(b, resource, "name", scalar(b, flag, (size_t)(equals - flag), true));
     put_range(b, resource, equals + 1, strlen(equals + 1), dots);
     return WN_OK;
+}
+
+/* What a study is called that has no file: as its program. */
+static struct node *program_name(struct builder *b, const char *program)
+{
+    const char *slash = strrchr(program, '/'), *base = slash ? slash + 1 : program;
+    size_t n = strcspn(base, ".");
+    return n ? scalar(b, base, n, true) : text_node(b, "study", true);
 }
 
 static wn_status build_study(struct builder *b, struct node *root, const struct args *args, struct err *err)
@@ -273,11 +311,39 @@ static wn_status build_study(struct builder *b, struct node *root, const struct 
     for (size_t i = 0; i < args->n_words; i++)
         append(b, command, NULL, text_node(b, args->words[i], true));
     set(b, root, "command", command);
+    set(b, root, "name", program_name(b, args->words[0]));
     wn_status st = put_resource(b, root, wni_arg(args, "resource"), err);
-    return st ? st : put_parameters(b, root, wni_arg(args, "param"), err);
+    b->flag = "param";
+    if (!st) st = put_parameters(b, root, wni_arg(args, "param"), err);
+    b->flag = NULL;
+    return st;
 }
 
 /* ---- together ---- */
+
+/* Whoever names the program where the study file goes is told where programs go. */
+static wn_status load_file(struct document *doc, const char *path, struct err *err)
+{
+    wn_status st = wni_document_load(doc, path, err);
+    const char *dot = strrchr(path, '.');
+    bool usual = dot && (!strcmp(dot, ".yaml") || !strcmp(dot, ".yml") || !strcmp(dot, ".json"));
+    if (st == WN_ENOTFOUND) {
+        struct err why = *err;
+        return wni_fail(err, st, "%s; 'winnow init %s' writes a study file to start from", why.text, path);
+    }
+    if (st != WN_EINVAL && (st || doc->root->kind == NODE_MAP)) return st;
+    if (usual) return st;
+    wni_document_release(doc);
+    return wni_fail(
+        err, WN_EINVAL,
+        "'%s' is not a study file; to tune a program put it behind --: winnow run --minimize METRIC "
+        "--param NAME=RANGE -- %s%s {NAME}; 'winnow init' writes a study file",
+        path,
+        dot && !strcmp(dot, ".py") ? "python3 "
+        : strchr(path, '/')        ? ""
+                                   : "./",
+        path);
+}
 
 static wn_status make_document(const struct args *args, struct document *doc, struct err *err)
 {
@@ -285,7 +351,7 @@ static wn_status make_document(const struct args *args, struct document *doc, st
     struct builder b = {.doc = doc};
     wn_status st = WN_OK;
     if (from_flags) {
-        doc->name = args->n_words ? args->words[0] : "study";
+        doc->name = "winnow";
         doc->root = new_node(&b, NODE_MAP);
         st = build_study(&b, doc->root, args, err);
     } else if (args->n_words != 1) {
@@ -296,8 +362,9 @@ static wn_status make_document(const struct args *args, struct document *doc, st
         st = wni_fail(err, WN_EINVAL,
                       "--param and --resource go with --minimize or --maximize, not with a file");
     } else {
-        st = wni_document_load(doc, args->words[0], err);
+        st = load_file(doc, args->words[0], err);
     }
+    if (!st) st = check_set(args, err);
     if (!st && doc->root && doc->root->kind == NODE_MAP) override_all(&b, doc->root, args);
     if (!b.failed) return st;
     doc->root = NULL; /* it may be nowhere */

@@ -95,18 +95,16 @@ void wni_term_curves(const struct plot_data *d, int width, bool color, struct bu
 
 /* ---- slice ---- */
 
-/* What a parameter's axis shows: logarithms on a log scale, the number of a word. */
+/* A parameter's axis: as the parameter is searched, on a log scale or not; words by their numbers. */
 static void slice_one(const struct plot_data *d, size_t i, double *x, int width, bool color, struct buf *out)
 {
     const struct study *s = &d->of->study;
     const struct param *p = &s->space.params[i];
     bool log = !p->labels && p->scale == WN_LOG;
     struct buf label = {0};
-    for (uint32_t t = 0; t < d->n; t++) {
-        double value = wni_history_config(&s->history, t)[i];
-        x[t] = log ? log10(value) : value;
-    }
-    wni_buf_printf(&label, "%s%s%s", log ? "log10(" : "", p->name, log ? ")" : "");
+    for (uint32_t t = 0; t < d->n; t++)
+        x[t] = wni_history_config(&s->history, t)[i];
+    wni_buf_printf(&label, "%s%s", p->name, log ? " (log scale)" : "");
     for (uint64_t k = 0; p->labels && k < p->count && k < 12; k++)
         wni_buf_printf(&label, "%s%llu %s", k ? ", " : ": ", (unsigned long long)k, p->labels[k]);
     struct term_series series = {.x = x, .y = d->values, .n = d->n, .style = TERM_POINTS, .color = BLUE};
@@ -115,6 +113,7 @@ static void slice_one(const struct plot_data *d, size_t i, double *x, int width,
                             .x_label = wni_buf_text(&label),
                             .series = &series,
                             .n = 1,
+                            .log_x = log,
                             .height = SMALL},
          width, color, out);
     wni_buf_release(&label);

@@ -20,14 +20,19 @@ struct canvas {
     uint8_t *dots;     /* a braille pattern for each character */
     uint8_t *colors;   /* of the dot drawn last */
     double x0, x1, y0, y1;
-    bool log_y;
+    bool log_x, log_y;
 };
 
 /* ---- scale ---- */
 
 static bool is_drawn(const struct term_plot *p, double x, double y)
 {
-    return isfinite(x) && isfinite(y) && (!p->log_y || y > 0);
+    return isfinite(x) && isfinite(y) && (!p->log_x || x > 0) && (!p->log_y || y > 0);
+}
+
+static double width_of(const struct canvas *c, double x)
+{
+    return c->log_x ? log(x) : x;
 }
 
 static double height_of(const struct canvas *c, double y)
@@ -43,8 +48,8 @@ static bool find_range(const struct term_plot *p, struct canvas *c)
         for (size_t i = 0; i < p->series[s].n; i++) {
             double x = p->series[s].x[i], y = p->series[s].y[i];
             if (!is_drawn(p, x, y)) continue;
-            c->x0 = fmin(c->x0, x);
-            c->x1 = fmax(c->x1, x);
+            c->x0 = fmin(c->x0, width_of(c, x));
+            c->x1 = fmax(c->x1, width_of(c, x));
             c->y0 = fmin(c->y0, height_of(c, y));
             c->y1 = fmax(c->y1, height_of(c, y));
         }
@@ -75,7 +80,7 @@ static void put_dot(struct canvas *c, int x, int y, int color)
 
 static int dot_x(const struct canvas *c, double x)
 {
-    return (int)lround((x - c->x0) / (c->x1 - c->x0) * (2 * c->columns - 1));
+    return (int)lround((width_of(c, x) - c->x0) / (c->x1 - c->x0) * (2 * c->columns - 1));
 }
 
 /* Far outside is as good as just outside, and fits in an int. */
@@ -104,7 +109,9 @@ static void put_series(struct canvas *c, const struct term_plot *p, const struct
             continue;
         }
         int x = dot_x(c, s->x[i]), y = dot_y(c, s->y[i]);
-        if (first || s->style == TERM_POINTS) {
+        if (s->style == TERM_POINTS) {
+            put_dot(c, x, y < 0 ? 0 : y < 4 * c->rows ? y : 4 * c->rows - 1, s->color);
+        } else if (first) {
             put_dot(c, x, y, s->color);
         } else if (s->style == TERM_STEPS) {
             put_line(c, x0, y0, x, y0, s->color);
@@ -168,7 +175,8 @@ static void put_x_axis(struct buf *out, const struct canvas *c, const struct ter
     wni_buf_printf(out, "%*s └", LEFT - 2, "");
     for (int i = 0; i < c->columns; i++)
         wni_buf_puts(out, "─");
-    int n = snprintf(from, sizeof from, "%.4g", c->x0), m = snprintf(to, sizeof to, "%.4g", c->x1);
+    int n = snprintf(from, sizeof from, "%.4g", c->log_x ? exp(c->x0) : c->x0);
+    int m = snprintf(to, sizeof to, "%.4g", c->log_x ? exp(c->x1) : c->x1);
     const char *label = p->x_label ? p->x_label : "";
     int width = (int)wni_utf8_count(label, strlen(label)), room = c->columns - n - m - width;
     int before = room > 0 ? room / 2 : 1;
@@ -193,6 +201,7 @@ void wni_term_plot(const struct term_plot *p, struct buf *out)
 {
     struct canvas c = {.columns = (p->width < 30 ? 30 : p->width) - LEFT,
                        .rows = (p->height < 8 ? 8 : p->height) - 3,
+                       .log_x = p->log_x,
                        .log_y = p->log_y};
     put_head(out, p);
     if (!find_range(p, &c)) {

@@ -27,10 +27,11 @@ struct term_plot {
     const char *title;
     const char *x_label, *y_label; /* NULL: none */
     const struct term_series *series;
-    size_t n;            /* later ones are drawn over earlier ones */
-    int width, height;   /* in characters, axes and labels included; below 30 x 8: that */
-    double y_min, y_max; /* what is outside is not drawn; equal: as far as the data go */
-    bool log_y;          /* values not above 0 are left out */
+    size_t n;          /* later ones are drawn over earlier ones */
+    int width, height; /* in characters, axes and labels included; below 30 x 8: that */
+    double y_min,
+        y_max;         /* points outside are drawn at the edge, lines are not; equal: as far as the data go */
+    bool log_x, log_y; /* values not above 0 are left out */
     bool color;
 };
 

@@ -14,6 +14,7 @@
 #include "backend/spawn.h"
 #include "backend/strays.h"
 #include "backend/trialdir.h"
+#include "backend/unreported.h"
 #include "base/clock.h"
 #include "base/mem.h"
 
@@ -249,6 +250,22 @@ static uint64_t count_incomplete(const struct slot *slot)
     return slot->streams[0].parser.incomplete + slot->streams[1].parser.incomplete;
 }
 
+/* A run that ended well and in vain.  Where nothing looks like a report, what it printed is shown. */
+static void explain_silence(const struct local *b, const struct slot *slot, struct buf *out)
+{
+    size_t n = 0;
+    wni_buf_printf(out, "it ended without reporting '%s': ", b->setup->metric);
+    for (int i = 0; i < N_STREAMS; i++) {
+        const struct stream *s = &slot->streams[i];
+        ssize_t got = s->at > s->from ? pread(s->fd, b->chunk + n, CHUNK / N_STREAMS, (off_t)s->from) : 0;
+        if (got > 0) n += (size_t)got;
+    }
+    if (wni_explain_unreported(&b->form, b->chunk, n, out) || n == 0) return;
+    char tail[TAIL_MAX + 1];
+    wni_file_tail(slot->streams[0].fd, slot->streams[0].from, tail);
+    if (*tail) wni_buf_printf(out, "\nlast lines of stdout:\n%s", tail);
+}
+
 /* Why a run failed that ended by itself; false when it did not. */
 static bool find_fault(const struct local *b, const struct slot *slot, struct buf *out)
 {
@@ -258,10 +275,11 @@ static bool find_fault(const struct local *b, const struct slot *slot, struct bu
     } else if (WEXITSTATUS(slot->status) != 0) {
         wni_buf_printf(out, "exit code %d", WEXITSTATUS(slot->status));
     } else if (slot->reports == 0 && count_incomplete(slot) > 0) {
-        wni_buf_printf(out, "it reported '%s' but never together with '%s'", b->setup->metric,
-                       b->setup->resource ? b->setup->resource : "");
+        wni_buf_printf(out, "it reported '%s' but never together with '%s': print both in one line, as in ",
+                       b->setup->metric, b->setup->resource ? b->setup->resource : "");
+        wni_report_example(b->setup->metric, b->setup->resource, out);
     } else if (slot->reports == 0) {
-        wni_buf_printf(out, "it ended without reporting '%s'", b->setup->metric);
+        explain_silence(b, slot, out);
     } else {
         return false;
     }
@@ -336,7 +354,10 @@ static void tell_end(struct local *b, struct slot *slot)
     tail[0] = '\0';
     if (slot->streams[1].at > slot->streams[1].from)
         wni_file_tail(slot->streams[1].fd, slot->streams[1].from, tail);
+    char *more = detail.failed ? NULL : strchr(detail.data, '\n'); /* the file has the sentence only */
+    if (more) *more = '\0';
     write_outcome(b, slot, wni_buf_text(&detail), tail);
+    if (more) *more = '\n';
     if (state != WN_COMPLETE && *tail) wni_buf_printf(&detail, "\nlast lines of stderr:\n%s", tail);
     struct happening it = {.kind = HAPPENED_END, .trial = slot->trial, .state = state};
     if (slot->heard && !detail.failed) {

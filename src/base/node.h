@@ -21,6 +21,7 @@ struct node {
     int line, column;    /* of its first character, from 1; 0 when unknown */
     bool quoted;         /* scalar in quotes: always text, never a number or a boolean */
     bool verbatim;       /* scalar written as `text` says, on one line: character i stands in column + i */
+    const char *flag;    /* of the command line that it came from, without dashes; NULL: from the document */
     const char *text;    /* scalar */
     size_t n;            /* list, map: entries */
     struct node **items; /* list: elements; map: values */
@@ -70,6 +71,7 @@ void wni_node_write(const struct node *n, struct buf *out);
 
 struct problem {
     int line, column;
+    const char *flag; /* as in struct node */
     const char *text;
 };
 
@@ -94,7 +96,8 @@ void wni_problem_unknown(struct problems *p, const struct node *at, const char *
 bool wni_problems_full(const struct problems *p); /* no use looking for more */
 void wni_problems_sort(struct problems *p);       /* by line, then column, then order of arrival */
 void wni_problems_release(struct problems *p);
-/* One line each: "FILE:LINE:COLUMN: message"; without position "FILE: message". */
+/* One line each: "FILE:LINE:COLUMN: message"; without position "FILE: message"; "--FLAG: message" for what
+ * came from a flag, not from the file. */
 void wni_problems_write(const struct problems *p, struct buf *out);
 /* The first complaint as an error: WN_EINVAL, or WN_ENOMEM when the list failed, WN_OK when it is empty. */
 wn_status wni_problems_status(const struct problems *p, struct err *err);

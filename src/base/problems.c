@@ -29,7 +29,7 @@ void wni_problem(struct problems *p, const struct node *at, const char *format, 
         p->failed = true;
         return;
     }
-    p->items[p->n++] = (struct problem){at ? at->line : 0, at ? at->column : 0, copy};
+    p->items[p->n++] = (struct problem){at ? at->line : 0, at ? at->column : 0, at ? at->flag : NULL, copy};
 }
 
 /* "a, b or c"; cut by the buffer when there are too many. */
@@ -85,7 +85,9 @@ void wni_problems_release(struct problems *p)
 static void write_problem(const struct problems *p, const struct problem *item, struct buf *out)
 {
     const char *file = p->file ? p->file : "";
-    if (*file && item->line)
+    if (item->flag)
+        wni_buf_printf(out, "--%s: ", item->flag);
+    else if (*file && item->line)
         wni_buf_printf(out, "%s:%d:%d: ", file, item->line, item->column);
     else if (*file)
         wni_buf_printf(out, "%s: ", file);

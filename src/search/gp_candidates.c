@@ -107,7 +107,7 @@ static double objective(void *context, const double *x, double *gradient)
 static wn_status climb(struct gp_search *s, struct ei *ei, double *x)
 {
     size_t width = s->env->space->unit_width;
-    struct minimize_limits limits = {.evaluations = 60, .tolerance = 1e-4};
+    struct minimize_limits limits = {.evaluations = 40, .tolerance = 1e-4};
     double *bounds = arena_new(&s->arena, double, 2 * width), value;
     if (!bounds) return WN_ENOMEM;
     for (size_t d = 0; d < width; d++)

@@ -100,7 +100,10 @@ static wn_status fit(struct gp_search *s, const struct gp_entry *entries, size_t
                                         .resource = s->resource,
                                         .n_levels = curve_levels(s)};
     }
-    struct gp_fit_options options = {.evaluations = s->evaluations, .tolerance = FIT_TOLERANCE, .starts = 2};
+    /* with many values the likelihood has one peak worth finding */
+    int starts = count < (uint64_t)s->refit_from ? 2 : 1;
+    struct gp_fit_options options = {
+        .evaluations = s->evaluations, .tolerance = FIT_TOLERANCE, .starts = starts};
     double *theta = arena_new(&s->arena, double, slots(s) * (used + 1));
     struct rng rng = wni_rng_stream(s->env->seed, count, STREAM_GP_START);
     if (!theta || wni_gp_fit(data, used, &options, &rng, theta, &s->arena)) return WN_ENOMEM;

@@ -113,7 +113,7 @@ extern const char *const wni_gp_normalize_names[];
         OPT_INT(struct gp_search, fit_rows, 256, 2, 2000,                                                    \
                 "values the hyperparameters are fitted to at most; beyond that a random subset"),            \
         OPT_INT(struct gp_search, evaluations, 60, 2, 10000,                                                 \
-                "evaluations of the likelihood in a fit, at most, for each of two starts"),                  \
+                "evaluations of the likelihood in a fit, at most, for each of its starts"),                  \
         OPT_INT(struct gp_search, max_fit, most, 8, 3000,                                                    \
                 "values the model is conditioned on at most; beyond that the best half and a random rest")
 

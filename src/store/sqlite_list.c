@@ -4,7 +4,9 @@
  * running the log is looked at, because their reports do not touch it. */
 #include "store/sqlite_int.h"
 
+#include "base/clock.h"
 #include "base/mem.h"
+#include "base/process.h"
 
 #include <math.h>
 #include <string.h>
@@ -114,6 +116,28 @@ static wn_status find_best(struct sqlite_file *f, int64_t study, struct study_ro
     return st;
 }
 
+/* The leases that a worker's look would find in force. */
+static wn_status count_alive(struct sqlite_file *f, int64_t study, struct study_row *row, struct err *err)
+{
+    sqlite3_stmt *q = NULL;
+    bool more = false;
+    char boot[WNI_BOOT_MAX];
+    wni_clock_boot(boot);
+    wn_status st = wni_sqlite_prepare(
+        f, "SELECT owner FROM leases WHERE study = ?1 AND boot = ?2 AND ends > ?3", &q, err);
+    if (!st) {
+        sqlite3_bind_int64(q, 1, study);
+        sqlite3_bind_text(q, 2, boot, -1, SQLITE_STATIC);
+        sqlite3_bind_double(q, 3, wni_clock_seconds());
+    }
+    while (!st && !(st = wni_sqlite_step(f, q, &more, err)) && more) {
+        const char *owner = (const char *)sqlite3_column_text(q, 0);
+        row->alive += !owner || !wni_process_is_gone(owner);
+    }
+    sqlite3_finalize(q);
+    return st;
+}
+
 static wn_status give_study(struct sqlite_file *f, sqlite3_stmt *q, take_study *take, void *context,
                             struct err *err)
 {
@@ -126,6 +150,7 @@ static wn_status give_study(struct sqlite_file *f, sqlite3_stmt *q, take_study *
     if (!row.name || !row.about.setup) return wni_fail_memory(err);
     wn_status st = count_states(f, study, &row, err);
     if (!st) st = find_best(f, study, &row, err);
+    if (!st) st = count_alive(f, study, &row, err);
     return st ? st : take(context, &row, err);
 }
 

@@ -45,7 +45,8 @@ struct study_row {
     struct study_about about; /* its newest setup and file */
     double created;           /* seconds since 1970 */
     uint64_t events, trials, by_state[WN_CANCELLED + 1];
-    double best; /* NAN before the first value */
+    uint64_t alive; /* trials that are running and whose lease has not ended: someone works on them now */
+    double best;    /* NAN before the first value */
     uint32_t best_trial;
 };
 

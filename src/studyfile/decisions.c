@@ -50,18 +50,34 @@ static void add_option(struct reader *r, const struct part *part, const struct o
 
 enum { NAMES_MAX = 128 };
 
+/* What follows "scheduler." where that is the part; else NULL. */
+static const char *behind_prefix(const char *name, const struct part *part)
+{
+    size_t n = strlen(part->prefix);
+    return !strncmp(name, part->prefix, n) && name[n] == '.' ? name + n + 1 : NULL;
+}
+
+/* Guesses are made among the options of the part that was named, or of both. */
 static void tell_unknown(struct reader *r, const struct node *key, const struct part *parts, size_t n_parts)
 {
-    const char *names[NAMES_MAX];
+    const char *names[NAMES_MAX], *name = key->text, *where = NULL;
     size_t n = 0;
+    for (size_t i = 0; i < n_parts; i++) {
+        const char *rest = behind_prefix(key->text, &parts[i]);
+        if (rest) {
+            name = rest;
+            where = parts[i].prefix;
+        }
+    }
     for (size_t i = 0; i < n_parts; i++)
         for (const struct opt_def *def = parts[i].opts; def && def->kind != OPT_KIND_END && n < NAMES_MAX;
              def++)
-            names[n++] = def->name;
+            if (!where || where == parts[i].prefix) names[n++] = def->name;
     if (n)
-        wni_problem_unknown(r->problems, key, NULL, "option", key->text, names, n);
+        wni_problem_unknown(r->problems, key, where, "option", name, names, n);
     else
-        wni_problem(r->problems, key, "unknown option '%.64s'; there are none here", key->text);
+        wni_problem(r->problems, key, "%s%sunknown option '%.64s'; there are none here", where ? where : "",
+                    where ? ": " : "", name);
 }
 
 /* An option of a part.  The prefix may be written ("scheduler.eta") and must be when both parts have the
@@ -73,9 +89,8 @@ static void read_option(struct reader *r, const struct node *key, const struct n
     const struct opt_def *def = NULL;
     size_t n = 0;
     for (size_t i = 0; i < n_parts; i++) {
-        size_t prefix = strlen(parts[i].prefix);
-        bool prefixed = !strncmp(key->text, parts[i].prefix, prefix) && key->text[prefix] == '.';
-        const struct opt_def *here = find_option(parts[i].opts, key->text + (prefixed ? prefix + 1 : 0));
+        const char *rest = behind_prefix(key->text, &parts[i]);
+        const struct opt_def *here = find_option(parts[i].opts, rest ? rest : key->text);
         if (!here) continue;
         n++;
         found = &parts[i];

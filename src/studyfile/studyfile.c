@@ -294,7 +294,8 @@ static void read_file(struct reader *r, const char *file)
     wni_keys_read(r, root, root, "", file_keys, COUNT(file_keys));
     if (!wni_node_get(root, "name")) default_name(r, file);
     wni_read_decisions(r);
-    wni_check_placeholders(r, wni_node_get(root, "command"), wni_node_get(root, "parameters"));
+    if (wni_node_get(root, "parameters")) /* else that is what is wrong */
+        wni_check_placeholders(r, wni_node_get(root, "command"), wni_node_get(root, "parameters"));
     if (!r->problems->n && !r->problems->failed) wni_check_decisions(r);
 }
 

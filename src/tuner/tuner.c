@@ -27,6 +27,7 @@ struct tuner {
     double duty, synced, signed_at; /* when they were last done */
     bool closed;                    /* no more trials will be asked */
     bool waiting;                   /* the study has nothing until someone reports */
+    bool told_waiting;              /* somebody has heard of it */
     bool urgent;                    /* end now */
 };
 
@@ -137,6 +138,7 @@ static wn_status start_trial(struct tuner *t, const struct handout *job, struct 
     if (!st) st = ops->start(t->backend->self, job->trial, job->config, job->again, job->resumed_from, err);
     if (st) return t->setup->settle ? fail_start(t, job->trial, st, err) : st;
     t->running[t->n_running++] = (struct running){job->trial, job->attempt};
+    t->told_waiting = false;
     WATCH(t, on_start, job->trial, job->resumed_from);
     return WN_OK;
 }
@@ -168,6 +170,7 @@ static wn_status mind_failures(struct tuner *t, uint32_t trial, const char *deta
     }
     t->failed_in_row++;
     if (!t->setup->give_up || t->failed_in_row < t->setup->give_up) return WN_OK;
+    t->result->gave_up = true;
     return wni_fail(err, WN_EIO, "%u trials in a row failed without a report; the last: %s", t->failed_in_row,
                     detail && *detail ? detail : "no reason known");
 }
@@ -311,9 +314,13 @@ static bool over_limit(const struct tuner *t)
 }
 
 /* Nothing runs here, but something elsewhere may lead to work. */
-static bool may_wait(const struct tuner *t)
+static bool may_wait(struct tuner *t)
 {
-    return t->waiting && !t->closed && t->backend->ops->ticks;
+    if (!t->waiting || t->closed || !t->backend->ops->ticks) return false;
+    if (!t->told_waiting && t->setup->watcher.on_wait)
+        t->setup->watcher.on_wait(t->setup->watcher.context, t->study);
+    t->told_waiting = true;
+    return true;
 }
 
 static wn_status loop(struct tuner *t, struct err *err)

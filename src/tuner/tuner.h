@@ -28,6 +28,10 @@ struct tuner_watcher {
                    const char *detail);
     /* It ended in trouble, as its state says, and waits to be tried again. */
     void (*on_retry)(void *context, const struct study *study, uint32_t trial, const char *detail);
+    /* Nothing runs here and nothing can be started until a trial that runs elsewhere has ended: once in a
+     * row.
+     */
+    void (*on_wait)(void *context, const struct study *study);
     void (*on_interrupt)(void *context, const struct study *study, bool urgent, unsigned running);
     /* About every `duty_seconds`, whatever else happens: heartbeats, what others did, a progress display. */
     wn_status (*on_duty)(void *context, struct study *study, struct err *err);
@@ -50,6 +54,7 @@ struct tuner_result {
     uint64_t reports;
     bool exhausted;   /* it ended because there was nothing left to try, not by a limit */
     bool interrupted; /* it ended because someone wanted it to */
+    bool gave_up;     /* it failed because too many trials in a row did */
     double seconds;   /* backend time of the last happening within the limits */
 };
 

@@ -26,6 +26,20 @@ says 'says it is fine' stdout "good.yaml: study 'mlp' is fine"
 says 'and what it will do' stdout '^  minimize val_loss over epoch 1\.\.81, asha with 4 workers$'
 says 'and how the command was split' stdout '^  runs \./train --lr \{lr\} --units \{units\} --epochs \{resource.max\}$'
 says 'with every parameter' stdout '^  lr +float 1e-05\.\.0\.1, log$'
+says 'a program that is not here is noted' stdout "^  note: './train' cannot be run from this folder$"
+says 'and parameters that the command does not take' stdout '^  note: not in the command: dropout, activation; the program has to read them from \$WINNOW_PARAMS or config.json$'
+sed 's#./train .*#pythonn --x {lr}{units} {dropout} {activation}#' "$out/good.yaml" >"$out/other.yaml"
+run check "$out/other.yaml"
+says 'one that is nowhere too' stdout "^  note: there is no program 'pythonn' on the PATH$"
+truth 'and nothing more' sh -c '[ "$(grep -c note: "$1")" = 1 ]' sh "$out/stdout"
+sed 's#pythonn#sh#' "$out/other.yaml" >"$out/sh.yaml"
+run check "$out/sh.yaml"
+truth 'a program that is there needs no note' sh -c '! grep -q note: "$1"' sh "$out/stdout"
+
+sed 's/^parameters/paramaters/' "$out/good.yaml" >"$out/misspelt.yaml"
+run check "$out/misspelt.yaml"
+is 'a misspelt key is one mistake, whatever depends on it' "$(cut -d: -f2- "$out/stderr")" "5:1: unknown key 'paramaters'; did you mean 'parameters'?
+1 mistake"
 
 cat >"$out/bad.yaml" <<'YAML'
 name: mlp

@@ -66,6 +66,33 @@ run plot curves curves --term
 says 'curves of a study with a resource' stdout 'epoch'
 run plot curves flat --term
 says 'there are none without' stderr 'its trials report one value each'
+for case in 'minimize 0.2 0.6 5000 0.5' 'maximize 0.2 0.6 -5000 0.2' 'minimize 0.001 10 1e30 [1-9]'; do
+    set -- $case
+    awk -v a="$2" -v b="$3" -v far="$4" 'BEGIN { print "x,v"; for (i = 0; i < 20; i++) print i "," (i == 3 ? far : a * exp(log(b / a) * ((i * 7 + 1) % 19) / 19)) }' >"$out/far.csv"
+    run import "$out/far.csv" --study "far$4" "--$1" v
+    run plot "far$4" --term
+    line=2
+    [ "$1" = maximize ] && line=16
+    truth "$1: a value far away ($4) does not squash the others" sh -c 'sed -n "$1p" "$2" | grep -Eq "^ +$3[0-9.]* ┤"' sh $line "$out/stdout" "$5"
+    truth "$1: and stands at the edge, at its trial" sh -c 'sed -n "$1p" "$2" | grep -Eq "┤(⠒⠒⠒⠚)? {7,12}[^ ]"' sh $line "$out/stdout"
+done
+run plot history flat --term
+cp "$out/stdout" "$out/expected"
+for words in 'flat' 'flat history' '--study flat' 'history --study flat'; do
+    run plot $words --term
+    truth "plot $words: the same picture" cmp "$out/stdout" "$out/expected"
+done
+run plot --term
+is 'without a word: which study?' "$code" 2
+says 'is asked' stderr 'which study'
+run plot flat slice --term
+says 'the study may come first' stdout ' units '
+says 'a log scale is labelled by its values' stdout '^ +[0-9.e-]+ +lr \(log scale\) +0\.0[0-9]+$'
+run plot flta --term
+is 'a word that is neither: exit code 2' "$code" 2
+says 'says so, and what is near' stderr "'flta' is neither a picture \(history, .*\) nor a study: .*did you mean 'flat'"
+run plot pie --study flat
+says 'a word that can only be a picture' stderr "unknown picture 'pie'"
 run plot pie flat
 is 'an unknown picture: exit code 2' "$code" 2
 says 'which there are' stderr 'choose from history, curves, slice'

@@ -31,6 +31,21 @@ truth 'the README shows commands' [ "$(wc -l <"$out/commands")" -ge 4 ]
 while read -r line; do
     truth "$(echo "$line" | sed "s#^$winnow#winnow#")" sh -c "set -e; $line"
 done <"$out/commands"
+# A day with a study file: the README's own words, with a program that takes no time in place of python3.
+mkdir "$out/study" "$out/bin"
+cat >"$out/bin/python3" <<'SH'
+#!/bin/sh
+for e in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27; do echo "epoch=$e val_loss=$3"; done
+SH
+chmod +x "$out/bin/python3"
+ln -s "$(realpath "$winnow")" "$out/bin/winnow"
+awk '/^```/ { inside = !inside && $0 == "```text"; next } inside && /^winnow / { sub(/   .*/, ""); print }' README.md >"$out/day"
+truth 'the README shows a day with a study' [ "$(wc -l <"$out/day")" -ge 8 ]
+while read -r line; do
+    truth "$line" env -u WINNOW_STORE -u WINNOW_STUDY PATH="$out/bin:$PATH" sh -c "cd '$out/study' && $line </dev/null"
+    [ "$line" = 'winnow init' ] && sed -i 's/cqr+mf/asha/; s/trials: 100/trials: 20/' "$out/study/study.yaml"
+    true
+done <"$out/day"
 for link in $(grep -o '](\([^)h][^)]*\))' README.md | tr -d ']()'); do
     truth "$link is there" [ -e "$link" ]
 done

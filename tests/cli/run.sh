@@ -58,7 +58,7 @@ run run study.yaml --quiet --set scheduler.eta=9 --set scheduler.brackets=1
 is 'options of the method can be set' "$code" 0
 run run study.yaml --quiet --set scheduler.ete=9
 is 'a mistake in them is usage' "$code" 2
-says 'and explained' stderr "unknown option 'scheduler.ete'"
+says 'and explained' stderr "^--set: scheduler: unknown option 'ete'; did you mean 'eta'\?$"
 run run study.yaml --quiet --results 5
 says '--results counts reports' stdout ' 5 reports,'
 run run study.yaml --quiet --method rs --trials 1000 --time 0.5s
@@ -206,10 +206,10 @@ run run study.yaml --quiet --store sqlite:///runs.db --trials 4
 is 'a study in a file' "$code" 0
 run run study.yaml --quiet --store sqlite:///runs.db --trials 7
 is 'is not begun twice' "$code" 2
-says 'and how to go on is said' stderr "study 'curves' is in sqlite:///runs.db already: go on with 'winnow resume curves' \\(--file FILE if the file has changed\\), remove it with 'winnow rm curves'"
+says 'and how to go on is said' stderr "study 'curves' is in sqlite:///runs.db already \\(this one differs from it in: stop\\): go on with it as it is: 'winnow resume curves', with what has changed: add '--file FILE', remove it: 'winnow rm curves'"
 run resume curves --quiet --store sqlite:///runs.db --trials 7
 says 'it goes on where it was' stdout '^7 trials '
-says 'and says how to go on' stdout 'winnow resume curves$'
+says 'and says how to go on' stdout '; its limit of 7 trials is reached; go on with more: winnow resume curves --trials 14$'
 run run study.yaml --quiet --store sqlite:///no/such/folder/runs.db
 truth 'a store that cannot be opened' [ "$code" != 0 ]
 

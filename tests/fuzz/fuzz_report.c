@@ -1,8 +1,9 @@
 /* fuzz_report.c -- any bytes as the output of a program.
  *
  * Beyond not crashing: reports are well formed, however the bytes are cut into pieces they are the same, and
- * where a line is JSON to jansson, the numbers found in it are jansson's. */
-#include "backend/report.h"
+ * where a line is JSON to jansson, the numbers found in it are jansson's.  What is said where none was found
+ * is checked too. */
+#include "backend/unreported.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -95,6 +96,15 @@ static void check_json(const struct report_form *form, const char *text, size_t 
     json_decref(object);
 }
 
+/* What is said of bytes without a report is a sentence on one line. */
+static void check_words(const struct report_form *form, const char *text, size_t size)
+{
+    struct buf said = {0};
+    wni_explain_unreported(form, text, size, &said);
+    MUST(said.len > 0 && said.len < 2000 && !memchr(said.data, '\n', said.len));
+    wni_buf_release(&said);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct report_form plain, single, pattern;
@@ -107,6 +117,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check_cuts(&single, text, size);
     check_cuts(&pattern, text, size);
     check_json(&plain, text, size);
+    check_words(&plain, text, size);
+    check_words(&pattern, text, size);
     wni_report_form_release(&plain);
     wni_report_form_release(&single);
     wni_report_form_release(&pattern);

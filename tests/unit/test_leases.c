@@ -2,6 +2,7 @@
  * as the study says; and a late result still counts.  The clock is ours. */
 #include "tests/check.h"
 
+#include "base/clock.h"
 #include "store/sqlite_int.h"
 #include "tuner/rows.h"
 #include "tuner/study.h"
@@ -71,6 +72,21 @@ static wn_decision report(struct study *s, uint32_t trial, double resource, doub
 static void finish(struct study *s, uint32_t trial, wn_state state)
 {
     CHECK_OK(wni_study_finish(s, trial, state, the_time, &err), err);
+}
+
+/* What a listing says, without opening the study. */
+static wn_status take_alive(void *context, const struct study_row *row, struct err *why)
+{
+    (void)why;
+    *(uint64_t *)context = row->alive;
+    return WN_OK;
+}
+
+static uint64_t alive(void)
+{
+    uint64_t n = 99;
+    CHECK_OK(wni_store_studies(url, "s", take_alive, &n, &err), err);
+    return n;
 }
 
 static wn_state state_of(struct study *s, uint32_t trial)
@@ -352,6 +368,38 @@ static void leases_end_with_their_holder(void **state)
     wni_study_release(&s);
 }
 
+static void listings_count_what_is_alive(void **state)
+{
+    (void)state;
+    struct study s;
+    the_time = wni_clock_seconds(); /* a listing has the real one */
+    open_as(&s, "fifo", "", 0);
+    CHECK_INT(alive(), 0);
+    uint32_t first = ask(&s).trial;
+    ask(&s);
+    CHECK_INT(alive(), 2);
+    report(&s, first, 9, 1);
+    finish(&s, first, WN_COMPLETE);
+    CHECK_INT(alive(), 1);
+    the_time -= 61; /* its lease is over already */
+    ask(&s);
+    CHECK_INT(alive(), 1);
+    pid_t child = fork();
+    if (child == 0) {
+        struct study other;
+        the_time += 61;
+        open_as(&other, "fifo", "", 0);
+        other.holds = true;
+        ask(&other);
+        _exit(alive() == 2 ? 0 : 1);
+    }
+    int status;
+    waitpid(child, &status, 0);
+    CHECK_INT(status, 0);
+    CHECK_INT(alive(), 1); /* its holder is gone */
+    wni_study_release(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -360,7 +408,7 @@ int main(void)
         TEST(a_late_result_is_accepted),     TEST(lost_and_failed_trials_are_tried_again),
         TEST(not_everything_is_tried_again), TEST(a_late_end_makes_a_retry_needless),
         TEST(leases_end_with_their_holder),  TEST(workers_wait_for_retries),
-        TEST(schedulers_do_not_notice),
+        TEST(schedulers_do_not_notice),      TEST(listings_count_what_is_alive),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -275,8 +275,20 @@ static void ends_are_judged(void **state)
         {"echo epoch=1 loss=1", WN_COMPLETE, "it ended by itself"},
         {"echo epoch=1 loss=1; exit 3", WN_FAILED, "exit code 3"},
         {"echo hello; echo oh no >&2", WN_FAILED,
-         "it ended without reporting 'loss'\nlast lines of stderr:\noh no"},
-        {"echo loss=1", WN_FAILED, "it reported 'loss' but never together with 'epoch'"},
+         "it ended without reporting 'loss': print a line such as 'epoch=3 loss=0.21', or set report.pattern "
+         "in "
+         "the study file\nlast lines of stdout:\nhello\nlast lines of stderr:\noh no"},
+        {"echo epoch=1 los=1; echo x >&2", WN_FAILED,
+         "it ended without reporting 'loss': it printed numbers for 'epoch' and 'los'; did you mean 'los' as "
+         "the "
+         "metric?\nlast lines of stderr:\nx"},
+        {"echo lost=1 >&2", WN_FAILED,
+         "it ended without reporting 'loss': it printed numbers for 'lost'; did you mean 'lost' as the "
+         "metric?\n"
+         "last lines of stderr:\nlost=1"},
+        {"echo loss=1", WN_FAILED,
+         "it reported 'loss' but never together with 'epoch': print both in one line, as in 'epoch=3 "
+         "loss=0.21'"},
         {"kill -SEGV $$", WN_FAILED, "killed by signal 11 (Segmentation fault)"},
         {"echo epoch=1 loss=nan", WN_COMPLETE, "it ended by itself"}, /* the study knows better */
     };

@@ -534,7 +534,7 @@ static void test_load(void **state)
     CHECK_INT(wni_document_load(&doc, dir, &err), WN_EIO);
     CHECK_TEXT(err.text, message);
     check_tmp_remove(dir);
-    CHECK_INT(wni_document_load(&doc, path, &err), WN_EIO);
+    CHECK_INT(wni_document_load(&doc, path, &err), WN_ENOTFOUND);
     snprintf(message, sizeof message, "cannot open '%s': No such file or directory", path);
     CHECK_TEXT(err.text, message);
     assert_null(doc.root);
@@ -556,9 +556,11 @@ static void test_problems_are_collected_and_sorted(void **state)
     wni_problem(&p, &(struct node){.line = 2, .column = 4}, "first on its line");
     wni_problem(&p, &(struct node){.line = 2, .column = 9}, "number %d", 2);
     wni_problem(&p, NULL, "everywhere");
+    wni_problem(&p, &(struct node){.flag = "set"}, "not in the file");
     wni_problems_sort(&p);
     wni_problems_write(&p, &out);
     CHECK_TEXT(wni_buf_text(&out), "f.yaml: everywhere\n"
+                                   "--set: not in the file\n"
                                    "f.yaml:2:4: first on its line\n"
                                    "f.yaml:2:9: number 1\n"
                                    "f.yaml:2:9: number 2\n"
@@ -568,7 +570,8 @@ static void test_problems_are_collected_and_sorted(void **state)
     wni_buf_clear(&out);
     p.file = NULL;
     wni_problems_write(&p, &out);
-    CHECK(!strncmp(out.data, "everywhere\nline 2, column 4: first", 34), "%s", out.data);
+    CHECK(!strncmp(out.data, "everywhere\n--set: not in the file\nline 2, column 4: first", 57), "%s",
+          out.data);
     wni_buf_release(&out);
     wni_problems_release(&p);
     CHECK_INT(p.n, 0);

@@ -302,7 +302,7 @@ static void a_folder_that_changed_since_is_noticed(void **state)
     CHECK_INT(wni_task_open(&list, "fam-b", &box, &err), WN_EINVAL);
     CHECK(strstr(err.text, "changed since it was listed"), "%s", err.text);
     check_tmp_remove(dir);
-    CHECK_INT(wni_task_open(&list, "fam-b", &box, &err), WN_EIO);
+    CHECK_INT(wni_task_open(&list, "fam-b", &box, &err), WN_ENOTFOUND);
     wni_tasks_release(&list);
 }
 

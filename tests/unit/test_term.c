@@ -155,6 +155,39 @@ static void frames_are_exact(void **state)
     }
 }
 
+/* The axis reads as the values do; what is not above 0 is left out. */
+static void a_logarithmic_x_axis(void **state)
+{
+    (void)state;
+    char text[512];
+    const double x[] = {1e-4, 0, 1e-2, 1}, y[] = {0, 7, 1, 2};
+    struct term_series s = {.x = x, .y = y, .n = 4, .style = TERM_POINTS};
+    struct buf out =
+        draw(&s, 1, (struct term_plot){.x_label = "lr", .log_x = true, .width = 30, .height = 8});
+    CHECK_TEXT(line(&out, 1, text), "       2 ┤                   ⠈");
+    CHECK_TEXT(line(&out, 3, text), "       1 ┤          ⠄");
+    CHECK_TEXT(line(&out, 5, text), "       0 ┤⡀");
+    CHECK_TEXT(line(&out, 7, text), "          0.0001     lr      1");
+    wni_buf_release(&out);
+}
+
+static void points_outside_stand_at_the_edge(void **state)
+{
+    (void)state;
+    char text[512];
+    const double x[] = {0, 1, 2}, y[] = {1e6, 1, -1e6};
+    struct term_series s = {.x = x, .y = y, .n = 3, .style = TERM_POINTS};
+    struct term_plot plot = {.width = 30, .height = 8, .y_min = 0, .y_max = 2};
+    struct buf out = draw(&s, 1, plot);
+    CHECK_TEXT(line(&out, 1, text), "       2 ┤⠁");
+    CHECK_TEXT(line(&out, 5, text), "       0 ┤                   ⢀");
+    wni_buf_release(&out);
+    s.style = TERM_LINE; /* a line leaves the picture */
+    out = draw(&s, 1, plot);
+    CHECK_TEXT(line(&out, 1, text), "       2 ┤      ⠈⢢");
+    wni_buf_release(&out);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -165,6 +198,8 @@ int main(void)
         cmocka_unit_test(what_cannot_be_drawn_is_left_out),
         cmocka_unit_test(colors_are_switched_off_again),
         cmocka_unit_test(frames_are_exact),
+        cmocka_unit_test(a_logarithmic_x_axis),
+        cmocka_unit_test(points_outside_stand_at_the_edge),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
