@@ -193,7 +193,7 @@ static void study_files(void **state)
 {
     (void)state;
     torture(&(struct scenario){read_study_file, study_text, .at_least = 15});
-    torture(&(struct scenario){read_study_file, wrong_study_text, .expected = WN_EINVAL, .at_least = 15});
+    torture(&(struct scenario){read_study_file, wrong_study_text, .expected = WN_EINVAL, .at_least = 10});
 }
 
 /* ---- tasks and simulated runs ---- */
