@@ -26,11 +26,11 @@ static void add_row(struct table *t, const struct blackbox *box, const char *mod
     wni_table_number(t, round(score->seconds * 1e6) / 1e6);
 }
 
-/* The position of a word among the choices of an option. */
-static unsigned choice(const struct args *args, const char *option, const char *const *words)
+/* The position of a word among the choices of an option, which it is one of. */
+static unsigned choice(const struct args *args, const char *option, const char *const *words, unsigned n)
 {
     unsigned i = 0;
-    while (strcmp(wni_arg(args, option), words[i]))
+    while (i + 1 < n && strcmp(wni_arg(args, option), words[i]))
         i++;
     return i;
 }
@@ -75,8 +75,8 @@ static wn_status report(const struct args *args, const struct blackbox *box, str
     if (!st) st = wni_arg_count(args, "seeds", 1, 1000000, &seeds, err);
     if (st) return st;
     struct totals mean = {0};
-    struct surrogate_case c = {.model = choice(args, "model", models),
-                               .target = choice(args, "targets", targets),
+    struct surrogate_case c = {.model = choice(args, "model", models, sizeof models / sizeof *models),
+                               .target = choice(args, "targets", targets, sizeof targets / sizeof *targets),
                                .n = n,
                                .seed = seed};
     struct table *t = wni_table_new(columns, sizeof columns / sizeof *columns);

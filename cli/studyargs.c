@@ -270,7 +270,9 @@ static wn_status put_parameters(struct builder *b, struct node *root, const char
 static wn_status replace_parameters(struct builder *b, struct node *root, const char *flags, struct err *err)
 {
     struct node *parameters = inner(b, root, "parameters"), *given = new_node(b, NODE_MAP);
+    b->flag = "param";
     wn_status st = read_parameters(b, given, flags, err);
+    b->flag = NULL;
     for (size_t i = 0; i < given->n && !st; i++)
         set(b, parameters, given->keys[i]->text, given->items[i]);
     return st;
