@@ -14,19 +14,21 @@ struct tuner_limits wni_sim_limits(const struct blackbox *box)
 static wn_status open_study(const struct sim_run *run, struct study *study, struct err *err)
 {
     const struct blackbox *box = run->box;
+    double first = box->levels[0];
     struct store store;
     wn_status st = wni_store_open(&store, "memory:", box->name, &box->space, err);
     if (st) return st;
-    return wni_study_open(study,
-                          &(struct study_setup){.space = &box->space,
-                                                .scheduler = run->method->scheduler,
-                                                .searcher = run->method->searcher,
-                                                .options = {run->method->options, run->options},
-                                                .seed = run->seed,
-                                                .goal = box->goal,
-                                                .min_resource = box->levels[0],
-                                                .max_resource = box->levels[box->n_levels - 1]},
-                          &store, err);
+    return wni_study_open(
+        study,
+        &(struct study_setup){.space = &box->space,
+                              .scheduler = run->method->scheduler,
+                              .searcher = run->method->searcher,
+                              .options = {run->method->options, run->options},
+                              .seed = run->seed,
+                              .goal = box->goal,
+                              .min_resource = run->first_rung > first ? run->first_rung : first,
+                              .max_resource = box->levels[box->n_levels - 1]},
+        &store, err);
 }
 
 static wn_status run_study(const struct sim_run *run, struct study *study, struct sim_outcome *out,

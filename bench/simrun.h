@@ -12,6 +12,7 @@ struct sim_run {
     const char *options; /* changes to the method's options; NULL: none */
     uint64_t seed;
     unsigned workers;
+    double first_rung; /* resource of the lowest rung; 0: the first level there is */
     struct tuner_limits limits;
     double poll;
     bool charge; /* real decision time counts as simulated time: no longer reproducible */

@@ -294,6 +294,8 @@ static wn_status read_run(const struct args *args, const struct blackbox *box, s
     if (!st) st = wni_arg_count(args, "seed", 0, INT64_MAX, &run->seed, err);
     if (!st) st = wni_arg_count(args, "workers", 1, 1000000, &workers, err);
     if (!st) st = wni_arg_number(args, "poll", 0, 1e9, &run->poll, err);
+    if (!st)
+        st = wni_arg_number(args, "first-rung", 0, box->levels[box->n_levels - 1], &run->first_rung, err);
     if (!st) st = read_limits(args, &run->limits, err);
     run->workers = (unsigned)workers;
     return st;
@@ -382,6 +384,9 @@ static const struct cli_option options[] = {
      .fallback = "1",
      .help = "run K seeds, from --seed up; rows get a first column 'seed'"},
     {.name = "workers", .value = "N", .fallback = "4", .help = "trials that run at the same time"},
+    {.name = "first-rung",
+     .value = "R",
+     .help = "resource after which a trial may first be stopped [the first level of the task]"},
     {.name = "max-results", .value = "N", .help = "end after N reports"},
     {.name = "max-trials", .value = "N", .help = "start at most N trials"},
     {.name = "max-resource", .value = "R", .help = "end when R resource (epochs) was spent in all"},

@@ -38,6 +38,10 @@ run sim --task digits-mlp --method rs --max-time 0.1
 truth '--max-time ends by the virtual clock' awk -F, 'NR > 1 && $1 > 0.1 { exit 1 }' "$out/stdout"
 run sim --task digits-mlp --method rs --max-resource 100 --format table --stats
 truth '--max-resource ends when so many epochs were spent' awk 'NR == 2 && ($7 < 100 || $7 > 104) { exit 1 }' "$out/stdout"
+run sim --task synthetic-curves --method asha --first-rung 9 --max-trials 30
+truth '--first-rung: nobody is stopped before' awk -F, 'NR > 1 { last[$2] = $3 } END { for (t in last) { n[last[t]]++ } exit !(n[9] > 5 && !n[1] && !n[3]) }' "$out/stdout"
+run sim --task digits-mlp --method asha --first-rung 28
+is '--first-rung above the last level: exit code 2' "$code" 2
 run sim --task digits-mlp --method rs --poll 0.05 --max-trials 30
 truth '--poll runs, and reports keep their own time' awk -F, 'NR > 1 { if ($1 % 0.05 > 0.0001) own++ } END { exit !(own > 10) }' "$out/stdout"
 run sim --task digits-mlp --method rs --charge-decisions --max-trials 30
