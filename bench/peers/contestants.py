@@ -5,9 +5,11 @@ Imports are inside the factories, so that a peer that is not installed spoils on
 time, except for storage, which waits for the disk.
 """
 
+import contextlib
 import functools
 import importlib
 import itertools
+import logging
 import os
 import sys
 import time
@@ -49,6 +51,21 @@ def _syne_tune_space(params):
     return {p.name: domain(p) for p in params}
 
 
+@contextlib.contextmanager
+def _no_random_fallback():
+    """Some searchers log a warning and draw at random when their model fails: that is not to be timed as a model."""
+    said = []
+    handler = logging.Handler()
+    handler.emit = lambda record: said.append(record.getMessage())
+    logging.getLogger().addHandler(handler)
+    try:
+        yield
+    finally:
+        logging.getLogger().removeHandler(handler)
+    if any("random" in text for text in said):
+        raise RuntimeError("the model failed and it sampled at random: " + said[-1])
+
+
 def _syne_tune_suggest(module, name, data, **options):
     # Syne Tune imports this to download benchmark tables, which searchers do not do.
     sys.modules.setdefault("huggingface_hub", types.ModuleType("huggingface_hub")).snapshot_download = None
@@ -58,8 +75,11 @@ def _syne_tune_suggest(module, name, data, **options):
     def once():
         searcher = searcher_class(space, random_seed=next(seeds), points_to_evaluate=[], **options)
         for i, (config, y) in enumerate(zip(configs, data.y)):
+            if hasattr(searcher, "trial_configs"):  # one that only knows what it suggested itself
+                searcher.trial_configs[i] = config
             searcher.on_trial_complete(i, config, float(y))
-        return {"": _timed(searcher.suggest)}
+        with _no_random_fallback():
+            return {"": _timed(searcher.suggest)}
 
     return once
 
