@@ -41,12 +41,13 @@ static const char *store_of(const struct studyfile *file)
     return file->store ? file->store : usual && *usual ? usual : WNI_STORE_DEFAULT;
 }
 
-static wn_status fail_existing(const char *name, const char *url, struct err *err)
+/* There was none when existing.c looked. */
+static wn_status fail_made_meanwhile(const char *name, const char *url, struct err *err)
 {
     return wni_fail(err, WN_EINVAL,
-                    "study '%s' is in %s already: go on with 'winnow resume %s' (--file FILE if the file has "
-                    "changed), remove it with 'winnow rm %s', or give this one another --name",
-                    name, url, name, name);
+                    "study '%s' was made in %s by another process just now: help it with 'winnow worker %s', "
+                    "or give this one another --name",
+                    name, url, name);
 }
 
 struct run {
@@ -94,7 +95,7 @@ static wn_status open_study(struct run *r, struct err *err)
     setup.holds = true;
     setup.is_new = !stored;
     st = wni_study_open(&r->study, &setup, &store, err);
-    if (st == WN_ESTATE && !stored) return fail_existing(file->name, url, err);
+    if (st == WN_ESTATE && !stored) return fail_made_meanwhile(file->name, url, err);
     if (!st && r->options->change) st = wni_study_change(&r->study, &given, age(&r->study), &r->changed, err);
     if (!st) r->known = r->study.n_versions - r->changed;
     return st;

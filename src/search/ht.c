@@ -7,7 +7,8 @@
  * rung's own process is judged by cross-validation, since it has seen the answers.  Expected improvement is
  * that of the weighted sum.
  *
- * Differs from the authors' code: weights that are dropped as too small are shared out among the others. */
+ * Differs from the authors' code: weights that are dropped as too small are shared out among the others; the
+ * best mean so far is looked for among the 32 best of each rung (gp_common.c). */
 #include "search/gp_common.h"
 
 #include "surrogate/ranking.h"

@@ -123,32 +123,23 @@ static bool has_few_rows(const struct fit *f, const struct node *node)
     return (node->end - node->begin) * 4 * f->bins->columns <= n_bins(f);
 }
 
-static void add_rows(const struct fit *f, const struct node *node, sums *histogram)
+/* Adds a node's rows to a histogram, or takes them out of it. */
+static void move_rows(const struct fit *f, const struct node *node, bool out, sums *histogram)
 {
     size_t columns = f->bins->columns;
     for (size_t i = node->begin; i < node->end; i++) {
         const uint8_t *codes = f->codes + f->rows[i] * columns;
         sums one = f->derivatives[f->rows[i]];
+        if (out) one = -one;
         for (size_t j = 0; j < columns; j++)
             histogram[f->first[j] + codes[j]] += one;
-    }
-}
-
-static void take_out_rows(const struct fit *f, const struct node *node, sums *histogram)
-{
-    size_t columns = f->bins->columns;
-    for (size_t i = node->begin; i < node->end; i++) {
-        const uint8_t *codes = f->codes + f->rows[i] * columns;
-        sums one = f->derivatives[f->rows[i]];
-        for (size_t j = 0; j < columns; j++)
-            histogram[f->first[j] + codes[j]] -= one;
     }
 }
 
 static void fill_histogram(const struct fit *f, const struct node *node, sums *histogram)
 {
     memset(histogram, 0, n_bins(f) * sizeof *histogram);
-    add_rows(f, node, histogram);
+    move_rows(f, node, false, histogram);
 }
 
 /* ---- splitting a node ---- */
@@ -300,7 +291,7 @@ static void hand_down(const struct fit *f, sums *parent, struct node *small, str
     if (!large_takes) return;
     large->histogram = parent;
     if (!small_fills) {
-        take_out_rows(f, small, parent);
+        move_rows(f, small, true, parent);
         return;
     }
     for (size_t b = 0, n = n_bins(f); b < n; b++)
