@@ -8,14 +8,15 @@
  * that of the weighted sum.
  *
  * Differs from the authors' code: weights that are dropped as too small are shared out among the others; the
- * best mean so far is looked for among the 32 best of each rung (gp_common.c). */
+ * variance of the sum (surrogate/ei.h); the best mean so far is looked for among the 32 best of each rung
+ * (gp_common.c); processes are judged by the newest 128 trials of the top rung. */
 #include "search/gp_common.h"
 
 #include "surrogate/ranking.h"
 
 #include <string.h>
 
-enum { ENOUGH = 6, SAMPLES = 50, FOLDS = 5, RANKED_MAX = 256 };
+enum { ENOUGH = 6, SAMPLES = 50, FOLDS = 5, RANKED_MAX = 128 };
 static const double LEAST_WEIGHT = 0.01;
 
 struct ht {
@@ -29,14 +30,13 @@ struct judged {
     const double *x, *y; /* the newest trials of that rung */
     size_t n;
     double *samples; /* SAMPLES rows of n */
-    double *work;
-    uint32_t *order;
+    struct ranking ranking;
 };
 
-static void count_losses(const struct judged *j, uint64_t losses[SAMPLES])
+static void count_losses(struct judged *j, uint64_t losses[SAMPLES])
 {
     for (size_t i = 0; i < SAMPLES; i++)
-        losses[i] = wni_misordered(j->y, j->samples + i * j->n, j->n, j->work, j->order);
+        losses[i] = wni_misordered(&j->ranking, j->samples + i * j->n);
 }
 
 /* What the process says of trials from .. to when it has not seen them; columns from .. to of the samples. */
@@ -69,7 +69,7 @@ static wn_status cross_validate(struct gp_search *s, const struct judged *j, con
     return WN_OK;
 }
 
-static wn_status judge(struct gp_search *s, const struct judged *j, size_t set, size_t top,
+static wn_status judge(struct gp_search *s, struct judged *j, size_t set, size_t top,
                        uint64_t losses[SAMPLES])
 {
     struct gp_posterior *p = &s->models[set].posterior;
@@ -115,9 +115,7 @@ static wn_status judge_all(struct ht *ht, size_t top)
     bool used[GP_SETS_MAX] = {false};
     struct judged j = {.x = r->x + (r->n - n) * width, .y = r->y + (r->n - n), .n = n};
     j.samples = arena_new(&s->arena, double, SAMPLES *n);
-    j.work = arena_new(&s->arena, double, 2 * n);
-    j.order = arena_new(&s->arena, uint32_t, 2 * n);
-    if (!losses || !j.samples || !j.work || !j.order) return WN_ENOMEM;
+    if (!losses || !j.samples || wni_ranking_init(&j.ranking, j.y, n, &s->arena)) return WN_ENOMEM;
     for (size_t k = 0; k <= top; k++) {
         used[k] = s->rows[k].n > 0;
         if (used[k] && judge(s, &j, k, top, losses[k])) return WN_ENOMEM;

@@ -66,6 +66,14 @@ void wni_ei_predict(struct ei *ei, const double *x, size_t m, double *mean, doub
                       mean + at * ei->n_columns, variance ? variance + at : NULL);
 }
 
+double wni_ei_prior(const struct ei *ei)
+{
+    double sum = 0;
+    for (size_t k = 0; k < ei->n_members; k++)
+        sum += ei->members[k].weight * wni_gp_prior(ei->members[k].posterior, ei->members[k].level);
+    return sum;
+}
+
 static double average(const struct ei *ei, const double *mean, double variance)
 {
     double sum = 0, deviation = sqrt(variance), by_mean, by_deviation;

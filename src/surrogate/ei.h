@@ -37,6 +37,9 @@ void wni_ei_scores(struct ei *ei, const double *x, size_t m, double *out);
 /* Mean and variance of the sum at m rows, variance may be NULL; means are m rows of n_columns. */
 void wni_ei_predict(struct ei *ei, const double *x, size_t m, double *mean, double *variance);
 
+/* The variance before anything was observed: none is larger. */
+double wni_ei_prior(const struct ei *ei);
+
 /* Minus the logarithm of EI at a point, and its gradient: what a minimiser wants.  INFINITY where EI
  * underflows. */
 double wni_ei_minus_log(struct ei *ei, const double *x, double *gradient);

@@ -76,10 +76,14 @@ void wni_gp_scale_rows(const double *x, size_t n, size_t width, const double *fa
  * from a matrix product, |a|^2 + |b|^2 - 2ab, which is several times as fast and as exact as the kernel
  * needs: it is flat where the difference is small.  `squares` holds a number for each row. */
 
-/* k[j * stride + i]: row i with point j, of m points one after the other. */
-void wni_gp_kernel_with(const struct matern_points *rows, const double *points, size_t m, double scale,
-                        double *squares, double *k, enum simd simd);
-/* The rows with each other, lower triangle, and unless NULL the slopes. */
+/* |a|^2 of each row. */
+void wni_gp_square_lengths(const struct matern_points *rows, double *squares);
+
+/* k[j * stride + i]: row i with point j, of m points one after the other.  `squares` of the rows are known.
+ */
+void wni_gp_kernel_with(const struct matern_points *rows, const double *squares, const double *points,
+                        size_t m, double scale, double *k, enum simd simd);
+/* The rows with each other, lower triangle, and unless NULL the slopes.  `squares` is scratch. */
 void wni_gp_kernel_of(const struct matern_points *rows, double scale, double *squares, double *k,
                       double *slope, enum simd simd);
 
@@ -130,11 +134,12 @@ struct gp_posterior {
     double *theta;
     double scale, noise, mean;
     double jitter;
-    double *xs;     /* scaled points, columns of stride */
-    uint8_t *level; /* of each row */
-    double *l;      /* the factor */
-    double *root;   /* L^-1 residuals: one column of stride for each target column */
-    double *alpha;  /* L^-T of that */
+    double *xs;      /* scaled points, columns of stride */
+    double *squares; /* of their lengths */
+    uint8_t *level;  /* of each row */
+    double *l;       /* the factor */
+    double *root;    /* L^-1 residuals: one column of stride for each target column */
+    double *alpha;   /* L^-T of that */
     size_t n_columns;
     double *work;   /* stride + width */
     double *factor; /* of each column: sqrt(5) times the inverse bandwidth */
@@ -155,6 +160,9 @@ void wni_gp_posterior_cut(struct gp_posterior *p, size_t n);
  * gets a joint draw of what they might show (noise included) from the posterior given y. */
 void wni_gp_posterior_targets(struct gp_posterior *p, const double *y, size_t n_y, size_t columns,
                               struct rng *rng);
+
+/* The variance at a level with no rows at all. */
+double wni_gp_prior(const struct gp_posterior *p, size_t level);
 
 /* Mean (m rows of n_columns) and variance (without noise) at m rows of x, all at one level.  `scratch` holds
  * what wni_gp_predict_scratch() says. */

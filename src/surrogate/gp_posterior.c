@@ -22,14 +22,15 @@ wn_status wni_gp_posterior_init(struct gp_posterior *p, const double *theta, con
     *p = (struct gp_posterior){.cap = cap, .width = width, .stride = stride, .simd = wni_simd_pick()};
     p->theta = arena_new(arena, double, slots);
     p->xs = arena_new(arena, double, stride *width);
+    p->squares = arena_new(arena, double, stride);
     p->level = arena_new(arena, uint8_t, stride);
     p->l = arena_new(arena, double, stride *stride);
     p->root = arena_new(arena, double, stride *columns);
     p->alpha = arena_new(arena, double, stride *columns);
     p->work = arena_new(arena, double, stride + width);
     p->factor = arena_new(arena, double, width);
-    if (!p->theta || !p->xs || !p->level || !p->l || !p->root || !p->alpha || !p->work || !p->factor ||
-        wni_gp_curve_init(&p->curve, shape->n_levels, arena))
+    if (!p->theta || !p->xs || !p->squares || !p->level || !p->l || !p->root || !p->alpha || !p->work ||
+        !p->factor || wni_gp_curve_init(&p->curve, shape->n_levels, arena))
         return WN_ENOMEM;
     memcpy(p->theta, theta, slots * sizeof *theta);
     wni_gp_factors(theta, width, p->factor);
@@ -45,7 +46,9 @@ wn_status wni_gp_posterior_init(struct gp_posterior *p, const double *theta, con
 static void add_rows(struct gp_posterior *p, const double *x, const uint8_t *level, size_t m)
 {
     assert(p->n + m <= p->cap);
+    struct matern_points added = {p->xs + p->n, m, p->width, p->stride};
     wni_gp_scale_rows(x, m, p->width, p->factor, p->xs + p->n, p->stride);
+    wni_gp_square_lengths(&added, p->squares + p->n);
     for (size_t i = 0; i < m; i++)
         p->level[p->n + i] = level ? level[i] : 0;
 }
@@ -168,14 +171,14 @@ static void kernel_column(const struct gp_posterior *p, const double *x, size_t 
     add_curve(p, level, k);
 }
 
-static double prior_variance(const struct gp_posterior *p, size_t level)
+double wni_gp_prior(const struct gp_posterior *p, size_t level)
 {
     return p->scale + p->curve.cov[level * p->curve.n + level];
 }
 
 static double variance_left(const struct gp_posterior *p, size_t level, const double *v)
 {
-    double prior = prior_variance(p, level), known = 0;
+    double prior = wni_gp_prior(p, level), known = 0;
     for (size_t i = 0; i < p->n; i++)
         known += v[i] * v[i];
     return fmax(prior - known, LEAST_VARIANCE * prior);
@@ -183,18 +186,18 @@ static double variance_left(const struct gp_posterior *p, size_t level, const do
 
 size_t wni_gp_predict_scratch(const struct gp_posterior *p, size_t m)
 {
-    return p->stride * (m + 1) + p->width * m;
+    return (p->stride + p->width) * m;
 }
 
 void wni_gp_predict(const struct gp_posterior *p, const double *x, size_t m, size_t level, double *mean,
                     double *variance, double *scratch)
 {
-    double *squares = scratch + p->stride * m, *points = squares + p->stride;
+    double *points = scratch + p->stride * m;
     double base = p->mean + p->curve.mean[level];
     struct matern_points rows = {p->xs, p->n, p->width, p->stride};
     for (size_t i = 0; i < m; i++)
         wni_gp_scale_rows(x + i * p->width, 1, p->width, p->factor, points + i * p->width, 1);
-    wni_gp_kernel_with(&rows, points, m, p->scale, squares, scratch, p->simd);
+    wni_gp_kernel_with(&rows, p->squares, points, m, p->scale, scratch, p->simd);
     for (size_t i = 0; i < m; i++)
         add_curve(p, level, scratch + i * p->stride);
     if (p->n && m)
@@ -279,11 +282,11 @@ wn_status wni_gp_sample(const struct gp_posterior *p, const double *x, size_t m,
         double *row = out + s * m;
         for (size_t i = 0; i < m; i++)
             noise[i] = wni_rng_normal(rng);
-        for (size_t i = 0; i < m; i++) {
+        for (size_t i = 0; i < m; i++)
             row[i] = mean[i * p->n_columns];
-            for (size_t j = 0; j <= i; j++)
+        for (size_t j = 0; j < m; j++)
+            for (size_t i = j; i < m; i++)
                 row[i] += at.l[j * at.stride + i] * noise[j];
-        }
     }
     return WN_OK;
 }

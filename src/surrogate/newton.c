@@ -3,8 +3,9 @@
  * Derivatives are rounded to fixed point, so sums of them are exact: no order of summation changes a bit, and
  * a node's histogram is its parent's minus its sibling's.  Only the smaller of two siblings is summed up, all
  * columns in one sweep over its rows.  A bin is one 128-bit vector: g in one half, h and the number of rows
- * in the other.  A node of few rows leaves most bins empty; it has no histogram but one column's bins at a
- * time, and a set of those it filled.
+ * in the other.  A column of two values, as those of a category are, has only its rows of the higher value
+ * summed up, mostly few; the others are the rest of the node's.  A node of few rows leaves most bins empty;
+ * it has no histogram but one column's bins at a time, and a set of those it filled.
  *
  * A node's rows are a contiguous range of one index array, split in place as the tree grows. */
 #include "surrogate/newton.h"
@@ -37,12 +38,15 @@ struct fit {
     const double *y;
     const struct newton_options *options;
     struct forest *forest;
-    double *margin;               /* of each row */
-    double g_unit, h_unit;        /* what 1 of fixed point stands for: powers of two */
-    int64_t least_h;              /* of a child, in the form of sums[1] with no rows */
-    sums *derivatives;            /* of each row */
-    uint8_t *codes;               /* of each row, all columns together */
-    uint32_t *first;              /* of each column, its first bin in a histogram; and behind the last */
+    double *margin;        /* of each row */
+    double g_unit, h_unit; /* what 1 of fixed point stands for: powers of two */
+    int64_t least_h;       /* of a child, in the form of sums[1] with no rows */
+    sums *derivatives;     /* of each row */
+    uint32_t *first;       /* of each column, its first bin in a histogram; and behind the last */
+    uint32_t *places;      /* in a histogram, of each row after the other; not the first bins of pairs */
+    size_t *row_end;       /* where in `places` those of each row end, and from [-1] begin */
+    uint32_t *pairs;       /* columns with two bins */
+    size_t n_pairs;
     sums *histograms;             /* a tree's depth of them */
     struct column_search *search; /* scratch */
     sums *few;                    /* one column's bins of a node of few rows; all empty in between */
@@ -123,16 +127,25 @@ static bool has_few_rows(const struct fit *f, const struct node *node)
     return (node->end - node->begin) * 4 * f->bins->columns <= n_bins(f);
 }
 
-/* Adds a node's rows to a histogram, or takes them out of it. */
+/* Adds a node's rows to a histogram, or takes them out of it, but for first bins of pairs. */
 static void move_rows(const struct fit *f, const struct node *node, bool out, sums *histogram)
 {
-    size_t columns = f->bins->columns;
     for (size_t i = node->begin; i < node->end; i++) {
-        const uint8_t *codes = f->codes + f->rows[i] * columns;
-        sums one = f->derivatives[f->rows[i]];
+        size_t row = f->rows[i];
+        sums one = f->derivatives[row];
         if (out) one = -one;
-        for (size_t j = 0; j < columns; j++)
-            histogram[f->first[j] + codes[j]] += one;
+        for (size_t k = f->row_end[row - 1], end = f->row_end[row]; k < end; k++)
+            histogram[f->places[k]] += one;
+    }
+}
+
+static void set_first_of_pairs(const struct fit *f, const struct node *node, sums *histogram)
+{
+    if (f->n_pairs == 0) return;
+    sums total = total_of(f, node);
+    for (size_t k = 0; k < f->n_pairs; k++) {
+        sums *bin = histogram + f->first[f->pairs[k]];
+        bin[0] = total - bin[1];
     }
 }
 
@@ -140,6 +153,7 @@ static void fill_histogram(const struct fit *f, const struct node *node, sums *h
 {
     memset(histogram, 0, n_bins(f) * sizeof *histogram);
     move_rows(f, node, false, histogram);
+    set_first_of_pairs(f, node, histogram);
 }
 
 /* ---- splitting a node ---- */
@@ -292,6 +306,7 @@ static void hand_down(const struct fit *f, sums *parent, struct node *small, str
     large->histogram = parent;
     if (!small_fills) {
         move_rows(f, small, true, parent);
+        set_first_of_pairs(f, large, parent);
         return;
     }
     for (size_t b = 0, n = n_bins(f); b < n; b++)
@@ -443,8 +458,10 @@ static wn_status allocate(struct fit *f, struct arena *scratch)
     size_t n = f->bins->n, columns = f->bins->columns;
     f->margin = arena_new(scratch, double, n);
     f->derivatives = arena_new(scratch, sums, n);
-    f->codes = arena_new(scratch, uint8_t, n * columns);
     f->first = arena_new(scratch, uint32_t, columns + 1);
+    f->places = arena_new(scratch, uint32_t, n * columns);
+    f->row_end = arena_new(scratch, size_t, n + 1);
+    f->pairs = arena_new(scratch, uint32_t, columns);
     f->rows = arena_new(scratch, uint16_t, n);
     f->right = arena_new(scratch, uint16_t, n);
     f->sample = arena_new(scratch, uint32_t, n);
@@ -453,21 +470,30 @@ static wn_status allocate(struct fit *f, struct arena *scratch)
     f->few = arena_new(scratch, sums, BINS_MAX);
     if (f->options->boost.column_share < 1 && !(f->in_use = arena_new(scratch, uint8_t, columns)))
         return WN_ENOMEM;
-    if (!f->margin || !f->derivatives || !f->codes || !f->first || !f->rows || !f->right || !f->sample ||
-        !f->search || !f->few || !f->drawn)
+    if (!f->margin || !f->derivatives || !f->first || !f->places || !f->row_end || !f->pairs || !f->rows ||
+        !f->right || !f->sample || !f->search || !f->few || !f->drawn)
         return WN_ENOMEM;
+    f->row_end++;
     for (size_t j = 0; j < columns; j++)
         f->first[j + 1] = f->first[j] + f->bins->column[j].n_cuts + 1;
     f->histograms = arena_new(scratch, sums, n_bins(f) * (size_t)f->options->boost.depth);
     return f->histograms ? WN_OK : WN_ENOMEM;
 }
 
-static void transpose_codes(struct fit *f)
+/* Where in a histogram each row counts. */
+static void find_places(struct fit *f)
 {
-    size_t columns = f->bins->columns;
-    for (size_t j = 0; j < columns; j++)
-        for (size_t i = 0; i < f->bins->n; i++)
-            f->codes[i * columns + j] = f->bins->column[j].codes[i];
+    size_t n = 0;
+    for (size_t j = 0; j < f->bins->columns; j++)
+        if (f->bins->column[j].n_cuts == 1) f->pairs[f->n_pairs++] = (uint32_t)j;
+    for (size_t i = 0; i < f->bins->n; i++) {
+        for (size_t j = 0; j < f->bins->columns; j++) {
+            const struct bin_column *column = &f->bins->column[j];
+            f->places[n] = f->first[j] + column->codes[i];
+            n += column->n_cuts != 1 || column->codes[i] > 0;
+        }
+        f->row_end[i] = n;
+    }
 }
 
 wn_status wni_newton_fit(struct forest *forest, const struct bins *bins, const double *y,
@@ -480,7 +506,7 @@ wn_status wni_newton_fit(struct forest *forest, const struct bins *bins, const d
     wn_status st = wni_forest_init(forest, options->boost.trees, options->boost.depth, keep);
     if (!st) st = allocate(f, scratch);
     if (st) return st;
-    transpose_codes(f);
+    find_places(f);
     forest->start = start_value(f);
     for (size_t i = 0; i < bins->n; i++)
         f->margin[i] = forest->start;

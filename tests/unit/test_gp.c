@@ -203,7 +203,8 @@ static void columns_in_bulk(void **state)
             for (size_t j = 0; j < M; j++)
                 points[j * width + d] = j == 2 ? x[d * STRIDE + 9] : 2 * wni_rng_uniform(&rng);
         }
-        wni_gp_kernel_with(&rows, points, M, 1.5, squares, k, wni_simd_pick());
+        wni_gp_square_lengths(&rows, squares);
+        wni_gp_kernel_with(&rows, squares, points, M, 1.5, k, wni_simd_pick());
         for (size_t j = 0; j < M; j++) {
             wni_matern(&rows, 0, points + j * width, 1.5, one, NULL, wni_simd_pick());
             for (size_t i = 0; i < N; i++)
