@@ -1,5 +1,6 @@
 /* cmd_check.c -- winnow check: every mistake in a study file, with its place. */
 #include "cli/study_option.h"
+#include "cli/studyargs.h"
 #include "studyfile/studyfile.h"
 
 #include <stdlib.h>
@@ -93,7 +94,7 @@ static int check_file(const char *path)
     struct problems problems = {0};
     struct err err = {0};
     int code = EXIT_DONE;
-    wn_status st = wni_document_load(&doc, path, &err);
+    wn_status st = wni_studyargs_load(&doc, path, &err);
     if (st) {
         code = wni_complain_document(&err, st);
     } else if ((st = wni_studyfile_read(&study, &doc, &problems)) == WN_EINVAL) {

@@ -323,8 +323,7 @@ static wn_status build_study(struct builder *b, struct node *root, const struct 
 
 /* ---- together ---- */
 
-/* Whoever names the program where the study file goes is told where programs go. */
-static wn_status load_file(struct document *doc, const char *path, struct err *err)
+wn_status wni_studyargs_load(struct document *doc, const char *path, struct err *err)
 {
     wn_status st = wni_document_load(doc, path, err);
     const char *dot = strrchr(path, '.');
@@ -364,7 +363,7 @@ static wn_status make_document(const struct args *args, struct document *doc, st
         st = wni_fail(err, WN_EINVAL,
                       "--param and --resource go with --minimize or --maximize, not with a file");
     } else {
-        st = load_file(doc, args->words[0], err);
+        st = wni_studyargs_load(doc, args->words[0], err);
     }
     if (!st) st = check_set(args, err);
     if (!st && doc->root && doc->root->kind == NODE_MAP) override_all(&b, doc->root, args);

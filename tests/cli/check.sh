@@ -71,6 +71,7 @@ says 'with its place' stderr 'broken.yaml:[0-9]+:[0-9]+: '
 run check "$out/missing.yaml"
 is 'a file that is not there: exit code 2' "$code" 2
 says 'and its name' stderr 'missing.yaml'
+says 'and how to get one' stderr "'winnow init .*missing.yaml' writes"
 run check
 is 'no file: exit code 2' "$code" 2
 run check "$out/good.yaml" "$out/bad.yaml"

@@ -290,6 +290,36 @@ static void improvement_gradient(void **state)
 
 /* ---- expected improvement ---- */
 
+static void no_variance_is_above_the_prior(void **state)
+{
+    (void)state;
+    struct rng rng = wni_rng_stream(12, 1, 0);
+    struct arena arena = {0};
+    struct sample s[2];
+    struct gp_posterior p[2];
+    struct gp_member members[2] = {{&p[0], 0.8, LEVELS - 1}, {&p[1], 0.2, 0}};
+    struct ei ei;
+    double incumbent[1] = {0}, mean, variance, far[3] = {1e6, -1e6, 1e6};
+    for (int k = 0; k < 2; k++) {
+        sample_random(&s[k], &rng, 20, 3, k ? 0 : LEVELS);
+        posterior(&p[k], &s[k], 20, 1, &arena);
+        wni_gp_posterior_factor(&p[k], s[k].x, s[k].level, 20);
+        wni_gp_posterior_targets(&p[k], s[k].y, 20, 1, &rng);
+    }
+    for (size_t n_members = 1; n_members <= 2; n_members++) {
+        assert_int_equal(wni_ei_init(&ei, members, n_members, incumbent, 0.01, &arena), WN_OK);
+        double prior = wni_ei_prior(&ei), curve = p[0].curve.cov[LEVELS * LEVELS - 1];
+        for (size_t i = 0; i < 20; i++) {
+            wni_ei_predict(&ei, s[0].x + 3 * i, 1, &mean, &variance);
+            assert_true(variance < prior);
+        }
+        /* far from all rows only what they tell of learning curves is known */
+        wni_ei_predict(&ei, far, 1, &mean, &variance);
+        assert_true(variance <= prior && variance >= prior - 0.8 * curve);
+    }
+    wni_arena_release(&arena);
+}
+
 static void improvement_by_sampling(void **state)
 {
     (void)state;
@@ -502,6 +532,7 @@ int main(void)
         cmocka_unit_test(columns_in_bulk),
         cmocka_unit_test(likelihood_gradient),
         cmocka_unit_test(improvement_gradient),
+        cmocka_unit_test(no_variance_is_above_the_prior),
         cmocka_unit_test(improvement_by_sampling),
         cmocka_unit_test(appending_is_factoring),
         cmocka_unit_test(duplicates_get_jitter),
