@@ -39,9 +39,12 @@ bool wni_interrupted(void)
 struct display {
     const char *what; /* is counted */
     bool terminal;
-    bool line; /* a progress line stands on the terminal */
-    bool told; /* that it is being interrupted */
+    bool line;     /* a progress line stands on the terminal */
+    bool told;     /* that it is being interrupted */
+    double logged; /* when a log file last got a line, in seconds since the start */
 };
+
+enum { LOG_SECONDS = 60 };
 
 /* "3 s", "12 min", "2.5 h": nobody plans by the second for an hour. */
 static void format_time(double seconds, char out[32])
@@ -69,7 +72,8 @@ static void show(void *context, const struct bench_progress *p)
         fprintf(stderr, "stopping after the runs that are under way; Ctrl-C again drops them\n");
         d->told = true;
     }
-    if (!d->terminal) return;
+    if (!d->terminal && p->elapsed - d->logged < LOG_SECONDS) return;
+    d->logged = p->elapsed;
     format_time(p->elapsed, elapsed);
     clear_line(d);
     fprintf(stderr, "%zu of %zu %s", p->done, p->total, d->what);
@@ -79,8 +83,9 @@ static void show(void *context, const struct bench_progress *p)
         format_time(p->left, left);
         fprintf(stderr, ", %s %s left", p->guess ? "perhaps" : "about", left);
     }
+    if (!d->terminal) fputc('\n', stderr);
     fflush(stderr);
-    d->line = true;
+    d->line = d->terminal;
 }
 
 static void tell_failure(void *context, const char *run, const char *why, const char *command)

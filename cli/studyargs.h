@@ -35,8 +35,8 @@
     {.name = "pattern", .value = "REGEX", .help = "without a file: where reports are in the program's output"}
 /* clang-format on */
 
-/* Reads a study file's text.  Whoever names a program where the study file goes is told where programs go, and
- * whoever has no file yet how to get one. */
+/* Reads a study file's text.  Whoever names a program where the study file goes is told where programs go,
+ * and whoever has no file yet how to get one. */
 wn_status wni_studyargs_load(struct document *doc, const char *path, struct err *err);
 
 /* Reads the study that the arguments describe: words[0] is a file, or, when one of --minimize and --maximize
