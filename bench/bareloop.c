@@ -7,12 +7,10 @@
 #include "base/mem.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 extern char **environ;
 
@@ -26,19 +24,22 @@ struct place {
 struct bare {
     const char *const *argv;
     struct environment env;
-    int null;
     struct place *places;
     unsigned n, alive;
     double looked;
     struct local_figures *figures;
 };
 
+static const struct making outputs[] = {{.kind = MAKE_OUTPUT, .place = 1, .path = "/dev/null"},
+                                        {.kind = MAKE_OUTPUT, .place = 2, .path = "/dev/null"}};
+
 static wn_status start(struct bare *b, struct place *p, struct err *err)
 {
     wni_spawn_clear(&p->spawn);
     wni_environment_copy(&p->spawn.env, &b->env);
     p->spawn.argv = b->argv;
-    p->spawn.out = p->spawn.err_out = b->null;
+    p->spawn.makings = outputs;
+    p->spawn.n_makings = sizeof outputs / sizeof *outputs;
     wn_status st = wni_spawn(&p->spawn, &p->pid, err);
     if (st) return st;
     p->near = true;
@@ -102,8 +103,7 @@ static wn_status open_bare(struct bare *b, struct err *err)
     for (unsigned i = 0; i < b->n; i++)
         b->places[i].freed = NAN;
     b->looked = wni_clock_seconds();
-    b->null = open("/dev/null", O_RDWR | O_CLOEXEC);
-    return b->null < 0 ? wni_fail(err, WN_EIO, "cannot open '/dev/null': %s", strerror(errno)) : WN_OK;
+    return WN_OK;
 }
 
 wn_status wni_bare_loop(const char *const *argv, unsigned workers, uint64_t trials,
@@ -111,7 +111,7 @@ wn_status wni_bare_loop(const char *const *argv, unsigned workers, uint64_t tria
 {
     *figures = (struct local_figures){0};
     struct bare b = {
-        .argv = argv, .null = -1, .places = wni_new(struct place, workers), .n = workers, .figures = figures};
+        .argv = argv, .places = wni_new(struct place, workers), .n = workers, .figures = figures};
     wn_status st = open_bare(&b, err);
     if (!st) st = run(&b, trials, err);
     for (struct err ignored; b.alive && !take_ends(&b, &ignored);) /* after a failure */
@@ -120,6 +120,5 @@ wn_status wni_bare_loop(const char *const *argv, unsigned workers, uint64_t tria
         wni_spawn_release(&b.places[i].spawn);
     free(b.places);
     wni_environment_release(&b.env);
-    if (b.null >= 0) close(b.null);
     return st;
 }

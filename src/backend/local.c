@@ -44,10 +44,8 @@ enum {
 
 static const double GATHER = 0.002; /* seconds that ends of processes may wait to be taken together */
 
-static const char *const stream_names[N_STREAMS] = {"stdout", "stderr"};
-
 struct stream {
-    int fd;
+    int fd;            /* -1: not opened; the process may not have made the file yet */
     uint64_t from, at; /* where this run's output began, what is read next */
     struct report_stream parser;
 };
@@ -187,11 +185,19 @@ static wn_status take_report(void *context, const struct report *report, struct 
     return h->slot->heard ? push(h->b, &it, NULL, err) : WN_OK;
 }
 
+static bool open_stream(const struct slot *slot, struct stream *s)
+{
+    const struct making *output = &slot->spawn.makings[TRIAL_STDOUT + (s - slot->streams)];
+    if (s->fd < 0) s->fd = open(output->path, O_RDONLY | O_CLOEXEC);
+    return s->fd >= 0;
+}
+
 /* Reads a piece of a stream.  Returns whether there may be more. */
 static bool read_stream(struct local *b, struct slot *slot, struct stream *s)
 {
     struct hearing hearing = {b, slot};
     struct err err = {0};
+    if (!open_stream(slot, s)) return false;
     ssize_t n = pread(s->fd, b->chunk, CHUNK, (off_t)s->at);
     if (n <= 0) return false;
     s->at += (uint64_t)n;
@@ -555,49 +561,62 @@ static void on_signal(uv_signal_t *handle, int number)
 /* ---- starting ---- */
 
 static void set_environment(const struct local *b, const struct slot *slot, const struct waiting *w,
-                            const struct buf *config, struct environment *e)
+                            const char *config, struct environment *e)
 {
     const struct local_setup *s = b->setup;
-    char path[TRIAL_PATH_MAX];
+    const struct making *makings = slot->spawn.makings;
     size_t worker = (size_t)(slot - b->slots);
     wni_environment_copy(e, &b->base);
     wni_environment_set(e, "WINNOW_TRIAL", "%u", w->trial);
-    wni_environment_set(e, "WINNOW_TRIAL_DIR", "%s", wni_trial_path(path, b->folder, w->trial, ""));
-    wni_environment_set(e, "WINNOW_CHECKPOINT_DIR", "%s",
-                        wni_trial_path(path, b->folder, w->trial, "checkpoint"));
-    wni_environment_set(e, "WINNOW_PARAMS", "%s", wni_buf_text(config));
+    wni_environment_set(e, "WINNOW_TRIAL_DIR", "%s", makings[TRIAL_FOLDER].path);
+    wni_environment_set(e, "WINNOW_CHECKPOINT_DIR", "%s", makings[TRIAL_CHECKPOINT].path);
+    wni_environment_set(e, "WINNOW_PARAMS", "%s", config);
     wni_environment_set(e, "WINNOW_RESUMED_FROM", "%.15g", w->resumed_from);
     wni_environment_set(e, "WINNOW_WORKER", "%zu", worker);
     if (s->n_gpus) wni_environment_set(e, "CUDA_VISIBLE_DEVICES", "%d", (int)s->gpus[worker % s->n_gpus]);
 }
 
-static wn_status open_streams(struct local *b, struct slot *slot, double resumed_from, struct err *err)
+/* A trial that ran before has output of that run, which ends here. */
+static wn_status open_streams(struct local *b, struct slot *slot, const struct waiting *w, struct err *err)
 {
-    wn_status st = WN_OK;
-    for (int i = 0; i < N_STREAMS && !st; i++) {
+    for (int i = 0; i < N_STREAMS; i++) {
         struct stream *s = &slot->streams[i];
-        wni_report_stream_init(&s->parser, &b->form, resumed_from);
-        st = wni_trial_output_open(b->folder, slot->trial, stream_names[i], &s->fd, &s->from, err);
-        s->at = s->from;
+        wni_report_stream_init(&s->parser, &b->form, w->resumed_from);
+        if (!w->again || !open_stream(slot, s)) continue;
+        off_t end = lseek(s->fd, 0, SEEK_END);
+        if (end < 0)
+            return wni_fail(err, WN_EIO, "cannot read the output of trial %u: %s", w->trial, strerror(errno));
+        s->from = s->at = (uint64_t)end;
     }
-    return st;
+    return WN_OK;
 }
 
-/* All that a start needs, but for the start itself. */
-static wn_status prepare(struct local *b, struct slot *slot, const struct waiting *w, struct err *err)
+static bool make_plans(struct local *b, struct slot *slot, const struct waiting *w)
 {
     struct spawn *spawn = &slot->spawn;
     struct buf config = {0};
     wni_config_write(b->setup->space, w->config, &config);
-    wn_status st = config.failed ? wni_fail_memory(err) : WN_OK;
-    if (!st) st = b->setup->expand(b->setup->context, w->trial, w->config, &spawn->arena, &spawn->argv, err);
-    if (!st) set_environment(b, slot, w, &config, &spawn->env);
-    wni_buf_putc(&config, '\n'); /* from here on it is a file */
-    if (!st && (spawn->env.failed || config.failed)) st = wni_fail_memory(err);
-    if (!st) st = wni_trial_folder_make(b->folder, w->trial, !w->again, &config, err);
-    if (!st) st = open_streams(b, slot, w->resumed_from, err);
+    size_t length = config.len;
+    wni_buf_putc(&config, '\n'); /* so it is a file */
+    if (!config.failed) spawn->makings = wni_trial_makings(b->folder, w->trial, &config, &spawn->arena);
+    spawn->n_makings = TRIAL_MAKINGS;
+    if (spawn->makings) {
+        config.data[length] = '\0';
+        set_environment(b, slot, w, config.data, &spawn->env);
+    }
     wni_buf_release(&config);
-    return st;
+    return spawn->makings && !spawn->env.failed;
+}
+
+/* All that a start needs, but for what the process makes itself. */
+static wn_status prepare(struct local *b, struct slot *slot, const struct waiting *w, struct err *err)
+{
+    struct spawn *spawn = &slot->spawn;
+    wn_status st = b->setup->expand(b->setup->context, w->trial, w->config, &spawn->arena, &spawn->argv, err);
+    if (!st && !make_plans(b, slot, w)) st = wni_fail_memory(err);
+    if (st) return st;
+    if (!w->again) wni_trial_folder_clear(b->folder, w->trial);
+    return open_streams(b, slot, w, err);
 }
 
 static wn_status run_in(struct local *b, struct slot *slot, const struct waiting *w, struct err *err)
@@ -609,8 +628,6 @@ static wn_status run_in(struct local *b, struct slot *slot, const struct waiting
     for (int i = 0; i < N_STREAMS; i++)
         slot->streams[i].fd = -1;
     wn_status st = prepare(b, slot, w, err);
-    slot->spawn.out = slot->streams[0].fd;
-    slot->spawn.err_out = slot->streams[1].fd;
     if (!st) st = wni_spawn(&slot->spawn, &b->guard.groups[place], err); /* guarded from its first moment */
     if (st) {
         close_streams(slot);

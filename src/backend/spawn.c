@@ -5,9 +5,9 @@
  * busy machine, in which others end and report.  So we call clone() ourselves: memory shared, a small stack
  * of its own, and the runner goes on at once (64 trials of 50 ms on 2 cores: twice as many a second).
  *
- * The price: the new process runs beside us in the same memory.  It writes to nothing but its stack and
- * `error`, makes system calls without the C library (whose errno is ours), and has all signals blocked until
- * none of our handlers is left. */
+ * The price: the new process runs beside us in the same memory.  It writes to nothing but its stack, `stuck`
+ * and `error`, makes system calls without the C library (whose errno is ours), and has all signals blocked
+ * until none of our handlers is left. */
 #define _GNU_SOURCE
 #include "backend/spawn.h"
 
@@ -163,19 +163,59 @@ BARE static void reset_signals(void)
     call(SYS_rt_sigprocmask, SIG_SETMASK, (uintptr_t)zero, 0, SET);
 }
 
-BARE static long put_file(int file, int place)
+BARE static long open_path(const char *path, int flags)
 {
-    return file == place ? call(SYS_fcntl, (uintptr_t)file, F_SETFD, 0, 0)
-                         : call(SYS_dup3, (uintptr_t)file, (uintptr_t)place, 0, 0);
+    return call(SYS_openat, (uintptr_t)AT_FDCWD, (uintptr_t)path, (uintptr_t)flags, 0666);
 }
 
-BARE static long put_files(const struct spawn *s)
+BARE static void close_file(long file)
 {
-    long null = call(SYS_openat, (uintptr_t)AT_FDCWD, (uintptr_t) "/dev/null", O_RDONLY, 0);
-    long result = null > 0 ? call(SYS_dup3, (uintptr_t)null, 0, 0, 0) : null;
-    if (null > 0) call(SYS_close, (uintptr_t)null, 0, 0, 0);
-    if (result >= 0) result = put_file(s->out, 1);
-    return result < 0 ? result : put_file(s->err_out, 2);
+    call(SYS_close, (uintptr_t)file, 0, 0, 0);
+}
+
+BARE static long make_folder(const char *path)
+{
+    long result = call(SYS_mkdirat, (uintptr_t)AT_FDCWD, (uintptr_t)path, 0777, 0);
+    if (result != -EEXIST) return result;
+    long folder = open_path(path, O_PATH | O_DIRECTORY); /* or a file of that name? */
+    if (folder >= 0) close_file(folder);
+    return folder;
+}
+
+BARE static long make_file(const struct making *m)
+{
+    long file = open_path(m->path, O_WRONLY | O_CREAT | O_TRUNC), n = 1;
+    if (file < 0) return file;
+    for (size_t at = 0; at < m->length && n > 0; at += (size_t)n)
+        n = call(SYS_write, (uintptr_t)file, (uintptr_t)(m->text + at), m->length - at, 0);
+    close_file(file);
+    return n;
+}
+
+BARE static long put_file(const char *path, int flags, int place)
+{
+    long file = open_path(path, flags);
+    if (file < 0 || file == place) return file;
+    long result = call(SYS_dup3, (uintptr_t)file, (uintptr_t)place, 0, 0);
+    close_file(file);
+    return result;
+}
+
+BARE static long make(const struct making *m)
+{
+    if (m->kind == MAKE_FOLDER) return make_folder(m->path);
+    if (m->kind == MAKE_FILE) return make_file(m);
+    return put_file(m->path, O_RDWR | O_CREAT | O_APPEND, m->place);
+}
+
+BARE static long make_all(struct spawn *s)
+{
+    long result = put_file("/dev/null", O_RDONLY, 0);
+    for (size_t i = 0; i < s->n_makings && result >= 0; i++) {
+        result = make(&s->makings[i]);
+        if (result < 0) s->stuck = &s->makings[i];
+    }
+    return result;
 }
 
 /* Tries the places where the program may be; comes back with the reason only when it is in none. */
@@ -195,7 +235,7 @@ BARE static int be_born(void *context)
     struct spawn *s = context;
     call(SYS_setsid, 0, 0, 0, 0);
     reset_signals();
-    long failed = put_files(s);
+    long failed = make_all(s);
     if (failed >= 0) failed = execute(s);
     __atomic_store_n(&s->error, (int)-failed, __ATOMIC_RELEASE);
     call(SYS_exit_group, 127, 0, 0, 0);
@@ -243,6 +283,7 @@ wn_status wni_spawn(struct spawn *s, pid_t *pid, struct err *err)
     if (!s->stack) s->stack = malloc(STACK);
     if (s->env.failed || !s->stack || !find_places(s)) return wni_fail_memory(err);
     s->error = 0;
+    s->stuck = NULL;
     s->near = 1;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -263,9 +304,14 @@ bool wni_spawn_is_near(const struct spawn *s)
 
 wn_status wni_spawn_result(const struct spawn *s, struct err *err)
 {
+    static const char *const verbs[] = {
+        [MAKE_FOLDER] = "make folder", [MAKE_FILE] = "write", [MAKE_OUTPUT] = "open"};
     int failed = __atomic_load_n(&s->error, __ATOMIC_ACQUIRE);
     if (!failed) return WN_OK;
     if (failed == ENOMEM) return wni_fail_memory(err);
+    if (s->stuck)
+        return wni_fail(err, WN_EIO, "cannot %s '%s': %s", verbs[s->stuck->kind], s->stuck->path,
+                        strerror(failed));
     return wni_fail(err, failed == ENOENT || failed == EACCES || failed == ENOEXEC ? WN_EINVAL : WN_EIO,
                     "cannot run '%s': %s", s->argv[0], strerror(failed));
 }

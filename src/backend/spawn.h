@@ -27,27 +27,42 @@ void wni_environment_set(struct environment *e, const char *name, const char *fo
 bool wni_environment_has(const struct environment *e, const char *name);
 void wni_environment_release(struct environment *e);
 
+/* What a process makes for itself before it executes its program, as a child of a shell opens what it is
+ * redirected to.  Making files is most of what a start costs; this way it is done beside us, not by us. */
+struct making {
+    enum making_kind {
+        MAKE_FOLDER, /* unless it is there */
+        MAKE_FILE,   /* with this text, in place of what it held */
+        MAKE_OUTPUT, /* appended to by what the program writes to descriptor `place` */
+    } kind;
+    int place;
+    const char *path, *text;
+    size_t length; /* of the text */
+};
+
 /* A process on its way from us to its program.  Until it is there it runs in our memory: all of this stays
  * as it is while wni_spawn_is_near(). */
 struct spawn {
     struct arena arena; /* for argv and what it points to, if you like */
     const char *const *argv;
     struct environment env;
-    int out, err_out; /* its standard output and error */
+    const struct making *makings; /* in this order */
+    size_t n_makings;
 
     const char **places; /* where the program may be */
     char *stack;
-    pid_t near; /* the kernel clears it when the process executes its program or ends */
-    int error;  /* of what kept it from executing; 0: nothing */
+    pid_t near;                 /* the kernel clears it when the process executes its program or ends */
+    const struct making *stuck; /* what it could not make; NULL: it was the program that failed */
+    int error;                  /* of what kept it from executing; 0: nothing */
 };
 
-/* Starts argv in a session, and so a process group, of its own, with empty standard input; the program is
- * looked for along PATH.  Does not wait: the group is there a little later than the process, and whether the
- * program could be executed is known when the process is not near any more.  *pid is written before the
- * process can do anything. */
+/* Starts argv in a session, and so a process group, of its own, with empty standard input and the outputs
+ * among its makings; the program is looked for along PATH.  Does not wait: the group is there a little later
+ * than the process, and whether the program could be executed is known when the process is not near any more.
+ * *pid is written before the process can do anything. */
 wn_status wni_spawn(struct spawn *s, pid_t *pid, struct err *err);
 bool wni_spawn_is_near(const struct spawn *s);
-/* Why the program could not be executed; the process has ended then. */
+/* Why the program could not be executed, or something be made; the process has ended then. */
 wn_status wni_spawn_result(const struct spawn *s, struct err *err);
 /* Ready for the next process. */
 void wni_spawn_clear(struct spawn *s);

@@ -66,40 +66,40 @@ static bool write_file(const char *path, const struct buf *text)
     return close(fd) == 0 && fine;
 }
 
-/* What an earlier study left in a folder of this name. */
-static void clear_folder(const char *folder, uint32_t trial)
+void wni_trial_folder_clear(const char *folder, uint32_t trial)
 {
     static const char *const names[] = {"stdout", "stderr", "outcome.json"};
     char path[TRIAL_PATH_MAX];
+    if (access(wni_trial_path(path, folder, trial, ""), F_OK) != 0) return; /* as nearly always */
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         unlink(wni_trial_path(path, folder, trial, names[i]));
     wni_trial_checkpoint_remove(folder, trial);
 }
 
-wn_status wni_trial_folder_make(const char *folder, uint32_t trial, bool fresh, const struct buf *config,
-                                struct err *err)
+const struct making *wni_trial_makings(const char *folder, uint32_t trial, const struct buf *config,
+                                       struct arena *arena)
 {
+    static const struct {
+        enum making_kind kind;
+        int place;
+        const char *name;
+    } wanted[TRIAL_MAKINGS] = {[TRIAL_FOLDER] = {MAKE_FOLDER, 0, ""},
+                               [TRIAL_CHECKPOINT] = {MAKE_FOLDER, 0, "checkpoint"},
+                               [TRIAL_CONFIG] = {MAKE_FILE, 0, "config.json"},
+                               [TRIAL_STDOUT] = {MAKE_OUTPUT, 1, "stdout"},
+                               [TRIAL_STDERR] = {MAKE_OUTPUT, 2, "stderr"}};
     char path[TRIAL_PATH_MAX];
-    bool made = mkdir(wni_trial_path(path, folder, trial, ""), 0777) == 0;
-    if (!made && !make_one(path)) return fail_io(err, "make folder", path);
-    if (!made && fresh) clear_folder(folder, trial);
-    if (!make_one(wni_trial_path(path, folder, trial, "checkpoint")))
-        return fail_io(err, "make folder", path);
-    if (!write_file(wni_trial_path(path, folder, trial, "config.json"), config))
-        return fail_io(err, "write", path);
-    return WN_OK;
-}
-
-wn_status wni_trial_output_open(const char *folder, uint32_t trial, const char *name, int *fd, uint64_t *from,
-                                struct err *err)
-{
-    char path[TRIAL_PATH_MAX];
-    wni_trial_path(path, folder, trial, name);
-    *fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-    off_t end = *fd < 0 ? -1 : lseek(*fd, 0, SEEK_END);
-    if (end < 0) return fail_io(err, "open", path);
-    *from = (uint64_t)end;
-    return WN_OK;
+    struct making *makings = arena_new(arena, struct making, TRIAL_MAKINGS);
+    for (int i = 0; makings && i < TRIAL_MAKINGS; i++) {
+        wni_trial_path(path, folder, trial, wanted[i].name);
+        makings[i] = (struct making){
+            .kind = wanted[i].kind, .place = wanted[i].place, .path = wni_arena_strdup(arena, path)};
+        if (!makings[i].path) return NULL;
+    }
+    if (!makings) return NULL;
+    makings[TRIAL_CONFIG].text = wni_arena_strdup(arena, wni_buf_text(config));
+    makings[TRIAL_CONFIG].length = config->len;
+    return makings[TRIAL_CONFIG].text ? makings : NULL;
 }
 
 void wni_trial_file_write(const char *folder, uint32_t trial, const char *name, const struct buf *text)

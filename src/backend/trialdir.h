@@ -7,6 +7,7 @@
 #ifndef WNI_BACKEND_TRIALDIR_H
 #define WNI_BACKEND_TRIALDIR_H
 
+#include "backend/spawn.h"
 #include "base/buf.h"
 #include "base/err.h"
 
@@ -21,14 +22,13 @@ wn_status wni_folder_make(const char *folder, char absolute[TRIAL_PATH_MAX], str
 /* "FOLDER/trial-00012/NAME", NAME "": the folder itself. */
 const char *wni_trial_path(char out[TRIAL_PATH_MAX], const char *folder, uint32_t trial, const char *name);
 
-/* Makes the folder with its checkpoint folder and writes config.json.  `fresh`: the trial is new, and what an
- * earlier study left in a folder of this name is removed. */
-wn_status wni_trial_folder_make(const char *folder, uint32_t trial, bool fresh, const struct buf *config,
-                                struct err *err);
-/* Opens stdout or stderr of a trial, for the process to append to and for us to read.  *from: where this
- * run's output begins. */
-wn_status wni_trial_output_open(const char *folder, uint32_t trial, const char *name, int *fd, uint64_t *from,
-                                struct err *err);
+/* What a run of the trial needs, for its process to make: the folder with its checkpoint folder, config.json,
+ * stdout and stderr.  In the arena; NULL when memory is short. */
+enum trial_making { TRIAL_FOLDER, TRIAL_CHECKPOINT, TRIAL_CONFIG, TRIAL_STDOUT, TRIAL_STDERR, TRIAL_MAKINGS };
+const struct making *wni_trial_makings(const char *folder, uint32_t trial, const struct buf *config,
+                                       struct arena *arena);
+/* The trial is new: removes what an earlier study left in a folder of this name. */
+void wni_trial_folder_clear(const char *folder, uint32_t trial);
 /* Replaces a small file of the trial; readers see the old or the new one.  A failure here is not worth more.
  */
 void wni_trial_file_write(const char *folder, uint32_t trial, const char *name, const struct buf *text);

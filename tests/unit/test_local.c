@@ -366,8 +366,11 @@ static void folders_that_cannot_be_made(void **state)
     w.setup.folder = w.dir;
     open_world(&w);
     check_tmp_write(w.dir, "trial-00003", "", 0); /* a file where the folder should be */
-    CHECK_INT(w.backend.ops->start(w.backend.self, 3, config, false, 0, &w.err), WN_EIO);
-    CHECK_HAS(w.err.text, "trial-00003': File exists");
+    start(&w, 3, 0);
+    size_t reports;
+    struct happening it = next_end(&w, &reports);
+    CHECK(it.hopeless, "%s", it.detail);
+    CHECK_HAS(it.detail, "trial-00003': Not a directory");
     close_world(&w);
 }
 

@@ -31,21 +31,32 @@ static int tear_down(void **state)
     return 0;
 }
 
-static int open_output(const char *name)
+static const char *in_folder(const char *name)
 {
-    char path[2 * CHECK_PATH_MAX];
+    static char path[2 * CHECK_PATH_MAX];
     snprintf(path, sizeof path, "%s/%s", folder, name);
-    int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    CHECK(fd >= 0, "%s", path);
+    return path;
+}
+
+/* Where all print to, emptied. */
+static int open_output(void)
+{
+    int fd = open(in_folder("out"), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    CHECK(fd >= 0, "%s", in_folder("out"));
     return fd;
 }
 
-static void prepare(struct spawn *s, const char *const *argv, int out)
+static void prepare(struct spawn *s, const char *const *argv)
 {
+    static char path[2 * CHECK_PATH_MAX];
+    static const struct making outputs[] = {{.kind = MAKE_OUTPUT, .place = 1, .path = path},
+                                            {.kind = MAKE_OUTPUT, .place = 2, .path = path}};
+    snprintf(path, sizeof path, "%s/out", folder);
     wni_spawn_clear(s);
     wni_environment_init(&s->env, environ);
     s->argv = argv;
-    s->out = s->err_out = out;
+    s->makings = outputs;
+    s->n_makings = 2;
 }
 
 static int wait_for(pid_t pid)
@@ -61,8 +72,8 @@ static int run(const char *const *argv, char *text, size_t room)
 {
     struct spawn s = {0};
     pid_t pid = 0;
-    int out = open_output("out");
-    prepare(&s, argv, out);
+    int out = open_output();
+    prepare(&s, argv);
     CHECK_OK(wni_spawn(&s, &pid, &err), err);
     int status = wait_for(pid);
     CHECK(!wni_spawn_is_near(&s), "it has ended and is near");
@@ -132,6 +143,90 @@ static void the_environment(void **state)
     wni_environment_release(&e);
 }
 
+/* ---- what it makes ---- */
+
+/* Runs `true` after making these.  Returns the status it is told with. */
+static wn_status make(const struct making *makings, size_t n)
+{
+    static const char *const argv[] = {"true", NULL};
+    struct spawn s = {0};
+    pid_t pid = 0;
+    prepare(&s, argv);
+    s.makings = makings;
+    s.n_makings = n;
+    CHECK_OK(wni_spawn(&s, &pid, &err), err);
+    int status = wait_for(pid);
+    wn_status st = wni_spawn_result(&s, &err);
+    CHECK_INT(WEXITSTATUS(status), st ? 127 : 0);
+    wni_spawn_release(&s);
+    return st;
+}
+
+static void folders_and_files(void **state)
+{
+    (void)state;
+    char inner[2 * CHECK_PATH_MAX + 8], file[2 * CHECK_PATH_MAX + 8], text[64] = "";
+    snprintf(inner, sizeof inner, "%s/new", folder);
+    snprintf(file, sizeof file, "%s/new/file", folder);
+    const struct making makings[] = {{.kind = MAKE_FOLDER, .path = inner},
+                                     {.kind = MAKE_FILE, .path = file, .text = "what is in it", .length = 10},
+                                     {.kind = MAKE_FILE, .path = file, .text = "short", .length = 5},
+                                     {.kind = MAKE_FOLDER, .path = inner}}; /* is there: fine */
+    for (int i = 0; i < 2; i++) {
+        CHECK_OK(make(makings, 2 + 2 * (size_t)i), err);
+        int fd = open(file, O_RDONLY);
+        ssize_t n = read(fd, text, sizeof text - 1);
+        close(fd);
+        text[n > 0 ? n : 0] = '\0';
+        CHECK_TEXT(text, i == 0 ? "what is in" : "short");
+    }
+    const struct making wrong[] = {{.kind = MAKE_FOLDER, .path = file},
+                                   {.kind = MAKE_FILE, .path = inner, .text = "", .length = 0},
+                                   {.kind = MAKE_OUTPUT, .path = "/no/such/folder", .place = 1},
+                                   {.kind = MAKE_FILE, .path = "/dev/full", .text = "x", .length = 1}};
+    const char *const said[] = {"cannot make folder '", "cannot write '", "cannot open '", "cannot write '"};
+    const char *const why[] = {"Not a directory", "Is a directory", "No such file or directory",
+                               "No space left on device"};
+    for (size_t i = 0; i < 4; i++) {
+        CHECK_INT(make(&wrong[i], 1), WN_EIO);
+        CHECK(!strncmp(err.text, said[i], strlen(said[i])) && strstr(err.text, wrong[i].path) &&
+                  strstr(err.text, why[i]),
+              "%s", err.text);
+    }
+}
+
+/* A daemon's runner may have been started without them. */
+static void outputs_where_ours_are_closed(void **state)
+{
+    (void)state;
+    char text[64];
+    static const char *const argv[] = {"sh", "-c", "echo out; echo err >&2", NULL};
+    for (int closed = 0; closed < 8; closed++) {
+        int kept[3];
+        for (int i = 0; i < 3; i++)
+            kept[i] = fcntl(i, F_DUPFD_CLOEXEC, 10);
+        struct spawn s = {0};
+        pid_t pid = 0;
+        int out = open_output();
+        prepare(&s, argv);
+        for (int i = 0; i < 3; i++)
+            if (closed >> i & 1) close(i);
+        wn_status st = wni_spawn(&s, &pid, &err);
+        int status = st ? 0 : wait_for(pid);
+        for (int i = 0; i < 3; i++) {
+            dup2(kept[i], i);
+            close(kept[i]);
+        }
+        CHECK_OK(st, err);
+        CHECK_INT(status, 0);
+        ssize_t n = pread(out, text, sizeof text - 1, 0);
+        text[n > 0 ? n : 0] = '\0';
+        CHECK_TEXT(text, "out\nerr\n");
+        close(out);
+        wni_spawn_release(&s);
+    }
+}
+
 /* ---- where it is looked for ---- */
 
 static void write_script(const char *name, mode_t mode)
@@ -149,13 +244,11 @@ static wn_status fail_to_run(const char *name)
     const char *argv[] = {name, NULL};
     struct spawn s = {0};
     pid_t pid = 0;
-    int out = open_output("out");
-    prepare(&s, argv, out);
+    prepare(&s, argv);
     CHECK_OK(wni_spawn(&s, &pid, &err), err);
     CHECK_INT(WEXITSTATUS(wait_for(pid)), 127);
     wn_status st = wni_spawn_result(&s, &err);
     wni_spawn_release(&s);
-    close(out);
     return st;
 }
 
@@ -201,10 +294,9 @@ static void our_errno_is_ours(void **state)
     (void)state;
     static const char *const argv[] = {"no-such-program", NULL};
     struct spawn s = {0};
-    int out = open_output("out");
     for (int i = 0; i < 100; i++) {
         pid_t pid = 0;
-        prepare(&s, argv, out);
+        prepare(&s, argv);
         CHECK_OK(wni_spawn(&s, &pid, &err), err);
         CHECK(pid > 0, "no number");
         errno = 0;
@@ -217,7 +309,6 @@ static void our_errno_is_ours(void **state)
         wait_for(pid);
     }
     wni_spawn_release(&s);
-    close(out);
 }
 
 static void a_signal_reaches_it_at_any_moment(void **state)
@@ -225,10 +316,9 @@ static void a_signal_reaches_it_at_any_moment(void **state)
     (void)state;
     static const char *const argv[] = {"sleep", "60", NULL};
     struct spawn s = {0};
-    int out = open_output("out");
     for (unsigned i = 0; i < 100; i++) {
         pid_t pid = 0;
-        prepare(&s, argv, out);
+        prepare(&s, argv);
         CHECK_OK(wni_spawn(&s, &pid, &err), err);
         if (i % 2) usleep(i * 20);
         CHECK(wni_group_signal(pid, SIGTERM), "nobody is there");
@@ -238,7 +328,6 @@ static void a_signal_reaches_it_at_any_moment(void **state)
         CHECK(!wni_group_signal(pid, 0), "somebody is left");
     }
     wni_spawn_release(&s);
-    close(out);
 }
 
 /* Each its own arguments and environment, many at a time. */
@@ -250,12 +339,11 @@ static void many_at_a_time(void **state)
     pid_t pids[N];
     char numbers[N][8];
     const char *argv[N][5];
-    int out = open_output("out");
     for (int i = 0; i < N; i++) {
         snprintf(numbers[i], sizeof numbers[i], "%d", i);
         memcpy(argv[i], (const char *[]){"sh", "-c", "exit $(($0 + $MORE))", numbers[i], NULL},
                sizeof argv[i]);
-        prepare(&all[i], argv[i], out);
+        prepare(&all[i], argv[i]);
         wni_environment_set(&all[i].env, "MORE", "%d", 100 - 2 * i);
         CHECK_OK(wni_spawn(&all[i], &pids[i], &err), err);
     }
@@ -264,7 +352,6 @@ static void many_at_a_time(void **state)
         CHECK_OK(wni_spawn_result(&all[i], &err), err);
         wni_spawn_release(&all[i]);
     }
-    close(out);
 }
 
 int main(void)
@@ -272,6 +359,8 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_fresh_program),
         cmocka_unit_test(the_environment),
+        cmocka_unit_test(folders_and_files),
+        cmocka_unit_test(outputs_where_ours_are_closed),
         cmocka_unit_test(along_the_path),
         cmocka_unit_test(our_errno_is_ours),
         cmocka_unit_test(a_signal_reaches_it_at_any_moment),
