@@ -45,18 +45,20 @@ static void put_duration(struct buf *out, double seconds)
         wni_buf_printf(out, "%ld h %02ld m", s / 3600, s / 60 % 60);
 }
 
+static void put_report(const struct live *l, double value, double resource, struct buf *out)
+{
+    wni_buf_printf(out, "%s %.6g", l->file->metric.name, value);
+    if (l->file->resource.name) wni_buf_printf(out, " at %s %.15g", l->file->resource.name, resource);
+}
+
 static void put_value(const struct live *l, const struct study *study, uint32_t trial, struct buf *out)
 {
-    const struct trial *t = &study->history.trials[trial];
-    if (!t->furthest) {
+    const struct history *h = &study->history;
+    uint32_t furthest = h->trials[trial].furthest;
+    if (furthest)
+        put_report(l, study->sign * h->values[furthest - 1], h->resources[furthest - 1], out);
+    else
         wni_buf_puts(out, "no report yet");
-        return;
-    }
-    double value = study->sign * study->history.values[t->furthest - 1];
-    wni_buf_printf(out, "%s %.6g", l->file->metric.name, value);
-    if (l->file->resource.name)
-        wni_buf_printf(out, " at %s %.15g", l->file->resource.name,
-                       study->history.resources[t->furthest - 1]);
 }
 
 static void put_counts(const struct study *study, struct buf *out)
@@ -228,18 +230,23 @@ static void begin_log(const struct live *l, uint32_t trial, struct buf *out)
     wni_buf_printf(out, "%8.2f s  trial %u  ", wni_clock_seconds() - l->began, trial);
 }
 
+/* Several reports may have happened before the first is told: the study's best is of one of them, of an
+ * earlier one, or of somebody else. */
 static void on_report(void *context, const struct study *study, const struct happening *it)
 {
     struct live *l = context;
     const struct history *h = &study->history;
-    if (!(h->best_value < l->best)) return;
-    l->best = h->best_value; /* which somebody else may have found */
-    wni_best_curve_add(&l->curve, it->time, study->sign * l->best);
-    if (l->mode != LIVE_LOG || h->best_trial != it->trial) return;
+    if (h->best_value < l->best) {
+        l->best = h->best_value;
+        wni_best_curve_add(&l->curve, it->time, study->sign * l->best);
+    }
+    if (h->best_trial != it->trial || study->sign * it->value > l->best || !(l->best < l->said)) return;
+    l->said = l->best;
+    if (l->mode != LIVE_LOG) return;
     struct buf line = {0};
     begin_log(l, it->trial, &line);
     wni_buf_puts(&line, "best so far: ");
-    put_value(l, study, it->trial, &line);
+    put_report(l, it->value, it->resource, &line);
     wni_buf_puts(&line, "  ");
     struct buf config = {0};
     wni_live_config(&study->space, wni_history_config(h, it->trial), &config);
@@ -379,7 +386,8 @@ void wni_live_start(struct live *l, const struct studyfile *file, const struct s
                                         : LIVE_LOG,
                        .began = wni_clock_seconds(),
                        .before = wni_standing(&study->history),
-                       .best = study->history.best_value};
+                       .best = study->history.best_value,
+                       .said = study->history.best_value};
 }
 
 void wni_live_end(struct live *l)

@@ -22,7 +22,7 @@ struct live {
     double began, shown;    /* on the monotonic clock */
     int lines;              /* drawn last time, to be taken back */
     struct standing before; /* where the run began */
-    double best;            /* minimised; what was last said to be the best */
+    double best, said;      /* minimised; what the curve has come to, what was last said to be the best */
     struct best_curve curve;
     struct told_fault faults[FAULTS_KEPT]; /* the last that were told in full */
     size_t n_faults;

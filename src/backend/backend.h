@@ -47,6 +47,8 @@ struct backend_ops {
     void (*discard)(void *self, uint32_t trial);
     /* Waits for the next happening.  WN_EXHAUSTED when nothing is running and nothing else will happen. */
     wn_status (*next)(void *self, struct happening *out, struct err *err);
+    /* Whether next() has one to give without waiting.  NULL: cannot tell, or they do not come together. */
+    bool (*pending)(const void *self);
     double (*now)(const void *self);
     /* The tuner spent real seconds deciding; only a simulator that charges them listens.  NULL: not
      * interested. */

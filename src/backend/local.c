@@ -774,6 +774,12 @@ static wn_status next(void *self, struct happening *out, struct err *err)
     }
 }
 
+static bool pending(const void *self)
+{
+    const struct local *b = self;
+    return b->status || b->head < b->n_queue;
+}
+
 /* ---- opening and closing ---- */
 
 static bool is_busy(const struct local *b)
@@ -899,6 +905,7 @@ static const struct backend_ops local_ops = {.name = "local",
                                              .complete = complete,
                                              .discard = discard,
                                              .next = next,
+                                             .pending = pending,
                                              .now = now,
                                              .close = close_local};
 

@@ -4,8 +4,10 @@
  * and made again if others have overtaken it. */
 #include "tuner/study_int.h"
 
+#include "base/clock.h"
 #include "base/mem.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /* What an ask will do, if nobody is faster. */
@@ -46,6 +48,15 @@ static void look_ahead(const struct study *s, struct plan *plan)
     if (plan->kind == PLAN_NEW && full) plan->kind = nothing_new(s);
 }
 
+/* In a batch, notes how long it took: others cannot write meanwhile. */
+static wn_status propose(struct study *s, struct plan *plan, struct err *err)
+{
+    double before = s->batch.on ? wni_clock_seconds() : 0;
+    wn_status st = s->searcher.ops->suggest(s->searcher.self, &s->history, plan->trial, plan->config, err);
+    if (s->batch.on) s->batch.thinking = fmax(wni_clock_seconds() - before, 0.9 * s->batch.thinking);
+    return st;
+}
+
 static wn_status make_plan(struct study *s, struct plan *plan, struct err *err)
 {
     look_ahead(s, plan);
@@ -53,7 +64,7 @@ static wn_status make_plan(struct study *s, struct plan *plan, struct err *err)
     plan->trial = (uint32_t)s->history.n_trials;
     plan->saw = s->history.n_events;
     plan->setup = s->n_versions;
-    wn_status st = s->searcher.ops->suggest(s->searcher.self, &s->history, plan->trial, plan->config, err);
+    wn_status st = propose(s, plan, err);
     if (st != WN_EXHAUSTED) return st;
     plan->kind = nothing_new(s);
     return WN_OK;
@@ -78,10 +89,8 @@ static wn_status carry_out(struct study *s, const struct plan *plan, double now,
     struct event e = {.kind = EVENT_ASK, .trial = (uint32_t)h->n_trials, .time = now};
     wn_decision ignored;
     double value;
-    if (plan->kind == PLAN_WAIT || plan->kind == PLAN_EXHAUSTED) {
-        s->store.ops->rollback(s->store.self);
-        return plan->kind == PLAN_WAIT ? WN_WAIT : WN_EXHAUSTED;
-    }
+    if (plan->kind == PLAN_WAIT) return wni_study_withdraw(s, WN_WAIT);
+    if (plan->kind == PLAN_EXHAUSTED) return wni_study_withdraw(s, WN_EXHAUSTED);
     if (plan->kind == PLAN_RESUME) {
         e.kind = EVENT_RESUME;
         e.trial = plan->trial;
@@ -112,7 +121,7 @@ static wn_status ask_with(struct study *s, double now, struct plan *plan, struct
     st = wni_study_enter(s, err);
     if (st) return st;
     if (!plan_holds(s, plan)) st = make_plan(s, plan, err);
-    return st ? wni_study_leave(s, st, err) : carry_out(s, plan, now, out, err);
+    return st ? wni_study_withdraw(s, st) : carry_out(s, plan, now, out, err);
 }
 
 wn_status wni_study_ask(struct study *s, double now, struct handout *out, struct err *err)

@@ -1,6 +1,7 @@
 /* study.c -- the one path every event takes; ask.c has what an ask decides. */
 #include "tuner/study_int.h"
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "tuner/rows.h"
 
@@ -8,6 +9,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+static const double HOLD_SECONDS = 0.01; /* a batch may keep others from writing */
 
 /* ---- opening ---- */
 
@@ -90,9 +93,18 @@ static wn_status take_stored(void *context, const struct event *stored, struct e
     return st;
 }
 
-/* Reads what others have appended.  Positions in the store and in the history are the same. */
+static wn_status fail_batch(const struct study *s, struct err *err)
+{
+    if (err) *err = s->batch.why;
+    return s->batch.failed;
+}
+
+/* Reads what others have appended.  Positions in the store and in the history are the same.  While a batch
+ * has the lock there is nothing to read. */
 static wn_status catch_up(struct study *s, struct err *err)
 {
+    if (s->batch.failed) return fail_batch(s, err);
+    if (s->batch.entered) return WN_OK;
     return s->store.ops->read(s->store.self, s->history.n_events, take_stored, s, err);
 }
 
@@ -217,18 +229,65 @@ wn_status wni_study_apply(struct study *s, const struct event *e, wn_decision *d
 
 wn_status wni_study_enter(struct study *s, struct err *err)
 {
+    if (s->batch.failed) return fail_batch(s, err);
+    if (s->batch.entered) return WN_OK;
     wn_status st = s->store.ops->begin(s->store.self, err);
     if (st) return st;
     st = catch_up(s, err);
     if (st) s->store.ops->rollback(s->store.self);
+    s->batch.entered = !st && s->batch.on;
+    if (s->batch.entered) s->batch.since = wni_clock_seconds();
     return st;
+}
+
+wn_status wni_study_withdraw(struct study *s, wn_status st)
+{
+    if (!s->batch.entered) s->store.ops->rollback(s->store.self);
+    return st;
+}
+
+/* A store that fails may have undone the transaction by itself, so there is no going on with a batch, and
+ * memory knows events of it already. */
+static void doom_batch(struct study *s, wn_status st, const struct err *err)
+{
+    s->batch.entered = false;
+    s->batch.failed = st;
+    if (err) s->batch.why = *err;
 }
 
 wn_status wni_study_leave(struct study *s, wn_status st, struct err *err)
 {
-    if (!st) st = s->store.ops->commit(s->store.self, err);
-    if (st) s->store.ops->rollback(s->store.self);
+    bool in_batch = s->batch.entered;
+    if (!st && !in_batch) st = s->store.ops->commit(s->store.self, err);
+    if (!st) return WN_OK;
+    s->store.ops->rollback(s->store.self);
+    if (in_batch) doom_batch(s, st, err);
     return st;
+}
+
+void wni_study_batch_begin(struct study *s)
+{
+    assert(!s->batch.on);
+    s->batch.on = true;
+}
+
+wn_status wni_study_batch_end(struct study *s, struct err *err)
+{
+    assert(s->batch.on);
+    s->batch.on = false;
+    if (s->batch.failed) return fail_batch(s, err);
+    if (!s->batch.entered) return WN_OK;
+    wn_status st = s->store.ops->commit(s->store.self, err);
+    s->batch.entered = false;
+    if (!st) return WN_OK;
+    s->store.ops->rollback(s->store.self);
+    doom_batch(s, st, err);
+    return st;
+}
+
+bool wni_study_batch_is_due(const struct study *s)
+{
+    return s->batch.entered && wni_clock_seconds() - s->batch.since + s->batch.thinking > HOLD_SECONDS;
 }
 
 /* Whether the event changes what listings show of a trial that is not running: a running one's reports are
@@ -277,8 +336,8 @@ static wn_status write_event(struct study *s, const struct event *e, struct err 
 wn_status wni_study_happen(struct study *s, const struct event *e, wn_decision *decision, struct err *err)
 {
     wn_status st = prepare(s, e, err);
-    if (!st) st = write_event(s, e, err);
-    st = wni_study_leave(s, st, err);
+    if (st) return wni_study_withdraw(s, st);
+    st = wni_study_leave(s, write_event(s, e, err), err);
     if (!st) *decision = commit(s, e);
     return st;
 }
@@ -338,9 +397,11 @@ static wn_status give_up_lost(struct study *s, double now, struct err *err)
 {
     uint32_t trial = 0;
     wn_status st = WN_OK;
-    while (!st && !(st = s->store.ops->expired(s->store.self, &trial, err)) && trial != TRIAL_NONE)
+    while (!st && !(st = s->store.ops->expired(s->store.self, &trial, err))) {
+        if (trial == TRIAL_NONE) return WN_OK;
         st = give_up(s, now, err);
-    return st;
+    }
+    return s->batch.entered ? wni_study_leave(s, st, err) : st;
 }
 
 wn_status wni_study_sync(struct study *s, double now, struct err *err)
@@ -354,12 +415,11 @@ wn_status wni_study_heartbeat(struct study *s, uint32_t trial, struct err *err)
     wn_status st = wni_study_enter(s, err);
     if (st) return st;
     if (trial >= s->history.n_trials)
-        st = wni_fail(err, WN_ENOTFOUND, "trial %u: there is no such trial", trial);
-    else if (s->history.trials[trial].state != WN_RUNNING)
-        st = wni_fail(err, WN_ESTATE, "trial %u is %s, not running", trial,
-                      wn_state_name(s->history.trials[trial].state));
-    else if (s->lease > 0)
-        st = s->store.ops->lease(s->store.self, trial, LEASE_RENEW, s->lease, err);
+        return wni_study_withdraw(s, wni_fail(err, WN_ENOTFOUND, "trial %u: there is no such trial", trial));
+    if (s->history.trials[trial].state != WN_RUNNING)
+        return wni_study_withdraw(s, wni_fail(err, WN_ESTATE, "trial %u is %s, not running", trial,
+                                              wn_state_name(s->history.trials[trial].state)));
+    if (s->lease > 0) st = s->store.ops->lease(s->store.self, trial, LEASE_RENEW, s->lease, err);
     return wni_study_leave(s, st, err);
 }
 

@@ -24,6 +24,16 @@ struct setup_version {
     struct searcher searcher; /* of one that is about to come; empty: the space is as it was */
 };
 
+/* Events that are made durable together; see wni_study_batch_begin(). */
+struct study_batch {
+    bool on;
+    bool entered;     /* the write lock is ours */
+    double since;     /* when it became so */
+    double thinking;  /* seconds a proposal takes, of late */
+    wn_status failed; /* the store refused it: memory is ahead of the log for good */
+    struct err why;
+};
+
 struct study {
     struct space space;           /* the newest version's, which owns it */
     struct search_env search_env; /* the newest version's */
@@ -45,6 +55,7 @@ struct study {
     size_t decisions_cap;
     struct setup_version **versions; /* oldest first, at least one */
     size_t n_versions, versions_cap;
+    struct study_batch batch;
     struct setup_version *coming; /* by the SETUP event that is about to happen; NULL: none */
 };
 
@@ -88,11 +99,23 @@ wn_status wni_study_sync(struct study *s, double now, struct err *err);
 /* The worker of a running trial is alive.  Reports say so too.  WN_ESTATE: it was given up as lost, or ended
  * by somebody else; its results are still welcome in the first case. */
 wn_status wni_study_heartbeat(struct study *s, uint32_t trial, struct err *err);
+/* What happens from here on is durable, all or nothing, when wni_study_batch_end() has returned WN_OK: one
+ * transaction instead of one for each event.  Until then nobody may be told of it and no trial be started.
+ * Calls look at the study as it will be, and a call that breaks a rule fails as ever, alone.  A store that
+ * fails takes the whole batch with it, which memory cannot undo: then the study is of no more use, all calls
+ * fail with the same message, and to open it again is to go on from what is in the log. */
+void wni_study_batch_begin(struct study *s);
+wn_status wni_study_batch_end(struct study *s, struct err *err);
+/* Others have waited long enough to write, or would if one more proposal were made: end it first. */
+bool wni_study_batch_is_due(const struct study *s);
+
 /* From here to wni_study_leave() nobody else writes, and the history is all there is. */
 wn_status wni_study_enter(struct study *s, struct err *err);
 /* Makes what was written to the store since then durable, or, with a `st` that is not WN_OK, undone.  Returns
  * `st` or how that went. */
 wn_status wni_study_leave(struct study *s, wn_status st, struct err *err);
+/* Instead of that, when nothing was written: returns `st`. */
+wn_status wni_study_withdraw(struct study *s, wn_status st);
 
 static inline const struct study_setup *wni_study_setup(const struct study *s)
 {

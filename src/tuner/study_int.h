@@ -4,8 +4,9 @@
 
 #include "tuner/study.h"
 
-/* One event, one transaction: since wni_study_enter() the caller has looked at the history and decided.
- * Appends the event, commits, and then lets it happen in memory; ends the transaction in any case. */
+/* One event, one transaction, unless there is a batch: since wni_study_enter() the caller has looked at the
+ * history and decided.  Appends the event, commits, and then lets it happen in memory; leaves the study in
+ * any case. */
 wn_status wni_study_happen(struct study *s, const struct event *e, wn_decision *decision, struct err *err);
 
 /* The setup with its defaults filled in: what is stored and compared.  It points into `setup` and *options,

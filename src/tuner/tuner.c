@@ -1,18 +1,31 @@
 /* tuner.c -- ask, run, report, decide, tell. */
 #include "tuner/tuner.h"
 
+#include "base/arena.h"
 #include "base/clock.h"
 #include "base/mem.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { LEASE_PARTS = 3 };             /* signs of life in a lease */
+enum {
+    LEASE_PARTS = 3,  /* signs of life in a lease */
+    MOST_TAKEN = 256, /* happenings before free workers get their turn */
+};
 static const double SYNC_SECONDS = 1; /* until we notice what others did, at the latest */
+static const char RUN_ENDED[] = "the run ended before it did";
 
 struct running {
     uint32_t trial;
     unsigned attempt; /* another one in the log: somebody else runs it now */
+};
+
+/* What watchers are to hear once it is durable. */
+struct note {
+    enum note_kind { NOTE_REPORT, NOTE_END, NOTE_RETRY } kind;
+    struct happening it; /* REPORT; `trial` always */
+    wn_state state;      /* END */
+    const char *detail;
 };
 
 struct tuner {
@@ -22,6 +35,11 @@ struct tuner {
     struct tuner_result *result;
     struct running *running;
     unsigned n_running;
+    struct handout *jobs; /* asked for, not yet started */
+    unsigned n_jobs;
+    struct note *notes; /* not yet told */
+    size_t n_notes, notes_cap;
+    struct arena words;             /* their details */
     unsigned failed_in_row;         /* trials that failed and never reported */
     uint32_t best;                  /* whose checkpoint is kept */
     double duty, synced, signed_at; /* when they were last done */
@@ -29,6 +47,7 @@ struct tuner {
     bool waiting;                   /* the study has nothing until someone reports */
     bool told_waiting;              /* somebody has heard of it */
     bool urgent;                    /* end now */
+    bool late;                      /* the limit of time has passed */
 };
 
 static double now(const struct tuner *t)
@@ -133,9 +152,10 @@ static wn_status drop(struct tuner *t, struct running *r, struct err *err)
 static wn_status start_trial(struct tuner *t, const struct handout *job, struct err *err)
 {
     const struct backend_ops *ops = t->backend->ops;
+    const double *config = wni_history_config(&t->study->history, job->trial);
     struct running *old = find_running(t, job->trial); /* we were taken for dead, and are to retry our own */
     wn_status st = old ? drop(t, old, err) : WN_OK;
-    if (!st) st = ops->start(t->backend->self, job->trial, job->config, job->again, job->resumed_from, err);
+    if (!st) st = ops->start(t->backend->self, job->trial, config, job->again, job->resumed_from, err);
     if (st) return t->setup->settle ? fail_start(t, job->trial, st, err) : st;
     t->running[t->n_running++] = (struct running){job->trial, job->attempt};
     t->told_waiting = false;
@@ -143,17 +163,99 @@ static wn_status start_trial(struct tuner *t, const struct handout *job, struct 
     return WN_OK;
 }
 
+/* One that cannot be started ends the run, and those after it before they began. */
+static wn_status start_jobs(struct tuner *t, struct err *err)
+{
+    struct err ignored;
+    wn_status st = WN_OK;
+    for (unsigned i = 0; i < t->n_jobs; i++) {
+        if (!st)
+            st = start_trial(t, &t->jobs[i], err);
+        else if (t->setup->settle)
+            wni_study_finish_as(t->study, t->jobs[i].trial, WN_CANCELLED, RUN_ENDED, age(t), &ignored);
+    }
+    t->n_jobs = 0;
+    return st;
+}
+
+/* ---- batches ---- */
+
+/* What happened together is made durable together, if the backend can tell.  Nobody hears of it before, and
+ * no trial is started: a runner that is killed has told nothing that the log does not know. */
+static bool has_batches(const struct tuner *t)
+{
+    return t->backend->ops->pending != NULL;
+}
+
+static void begin_batch(const struct tuner *t)
+{
+    if (has_batches(t)) wni_study_batch_begin(t->study);
+}
+
+static wn_status add_note(struct tuner *t, const struct note *note, struct err *err)
+{
+    if (!wni_reserve((void **)&t->notes, &t->notes_cap, t->n_notes + 1, sizeof *t->notes))
+        return wni_fail_memory(err);
+    struct note *own = &t->notes[t->n_notes];
+    *own = *note;
+    if (note->detail && !(own->detail = wni_arena_strdup(&t->words, note->detail)))
+        return wni_fail_memory(err);
+    t->n_notes++;
+    return WN_OK;
+}
+
+static void tell(struct tuner *t, const struct note *note)
+{
+    uint32_t trial = note->it.trial;
+    switch (note->kind) {
+    case NOTE_REPORT:
+        WATCH(t, on_report, &note->it);
+        break;
+    case NOTE_RETRY:
+        WATCH(t, on_retry, trial, note->detail);
+        break;
+    case NOTE_END:
+        WATCH(t, on_end, trial, note->state, note->detail);
+        if (is_final(t, trial)) drop_checkpoints(t, trial);
+        break;
+    }
+}
+
+/* Ends the batch, tells, and starts what was asked for; also after a failure `st`, which comes first: what
+ * happened before it did happen. */
+static wn_status end_batch(struct tuner *t, wn_status st, struct err *err)
+{
+    struct err own = {0};
+    wn_status ended = has_batches(t) ? wni_study_batch_end(t->study, &own) : WN_OK;
+    if (ended) t->n_notes = t->n_jobs = 0;
+    for (size_t i = 0; i < t->n_notes; i++)
+        tell(t, &t->notes[i]);
+    t->n_notes = 0;
+    wni_arena_reset(&t->words);
+    if (!ended) ended = start_jobs(t, &own);
+    if (!st && ended) *err = own;
+    return st ? st : ended;
+}
+
+static wn_status split_batch(struct tuner *t, struct err *err)
+{
+    wn_status st = end_batch(t, WN_OK, err);
+    begin_batch(t);
+    return st;
+}
+
+/* Where a proposal takes long, each trial starts as soon as there is one. */
 static wn_status fill_workers(struct tuner *t, struct err *err)
 {
     t->waiting = false;
-    while (t->n_running < t->setup->workers && !t->closed) {
-        struct handout job;
-        wn_status st = timed_ask(t, &job, err);
+    while (t->n_running + t->n_jobs < t->setup->workers && !t->closed) {
+        bool due = !has_batches(t) || wni_study_batch_is_due(t->study);
+        wn_status st = due ? split_batch(t, err) : WN_OK;
+        if (!st) st = timed_ask(t, &t->jobs[t->n_jobs], err);
         if (st == WN_WAIT) t->waiting = true;
         if (st == WN_EXHAUSTED) t->closed = true;
         if (st) return st == WN_EXHAUSTED || st == WN_WAIT ? WN_OK : st;
-        st = start_trial(t, &job, err);
-        if (st) return st;
+        t->n_jobs++;
     }
     return WN_OK;
 }
@@ -183,13 +285,13 @@ static wn_status end_trial(struct tuner *t, uint32_t trial, wn_state state, cons
     wn_status st = wni_study_finish_as(t->study, trial, state, detail, age(t), err);
     const struct trial *row = &t->study->history.trials[trial];
     if (st && !(st == WN_ESTATE && row->state != WN_RUNNING)) return st; /* else somebody else was faster */
-    if (row->retry) {
-        WATCH(t, on_retry, trial, detail);
-        return WN_OK;
-    }
-    WATCH(t, on_end, trial, (wn_state)row->state, detail);
-    if (is_final(t, trial)) drop_checkpoints(t, trial);
-    return mind_failures(t, trial, detail, err);
+    st = add_note(t,
+                  &(struct note){.kind = row->retry ? NOTE_RETRY : NOTE_END,
+                                 .it.trial = trial,
+                                 .state = (wn_state)row->state,
+                                 .detail = detail},
+                  err);
+    return st || row->retry ? st : mind_failures(t, trial, detail, err);
 }
 
 static wn_status take_end(struct tuner *t, const struct happening *it, struct err *err)
@@ -224,8 +326,8 @@ static wn_status take_report(struct tuner *t, const struct happening *it, struct
     if (st == WN_ESTATE && is_taken(t, r)) return drop(t, r, err);
     if (st) return st;
     t->result->reports++;
-    WATCH(t, on_report, it);
-    if (decision == WN_CONTINUE) return WN_OK;
+    st = add_note(t, &(struct note){.kind = NOTE_REPORT, .it = *it}, err);
+    if (st || decision == WN_CONTINUE) return st;
     st = stop_trial(t, it, decision, err);
     const char *detail = t->study->history.trials[it->trial].broken
                              ? "it reported something that is not a finite number"
@@ -253,11 +355,12 @@ static wn_status show_life(struct tuner *t, double time, struct err *err)
     wn_status st = WN_OK;
     if (t->study->lease <= 0 || time - t->signed_at < t->study->lease / LEASE_PARTS) return WN_OK;
     t->signed_at = time;
+    begin_batch(t);
     for (unsigned i = 0; i < t->n_running && !st; i++) {
         st = is_taken(t, &t->running[i]) ? WN_OK : wni_study_heartbeat(t->study, t->running[i].trial, err);
         if (st == WN_ESTATE) st = WN_OK; /* lost, or drop_taken() finds it */
     }
-    return st;
+    return end_batch(t, st, err);
 }
 
 /* What others did. */
@@ -323,42 +426,63 @@ static bool may_wait(struct tuner *t)
     return true;
 }
 
+/* Takes what has happened, and what else has by then. */
+static wn_status take_all(struct tuner *t, struct happening *it, struct err *err)
+{
+    double limit = t->setup->limits.seconds;
+    for (int n = 1;; n++) {
+        t->late = limit > 0 && it->time > limit;
+        if (t->late) return WN_OK;
+        t->result->seconds = it->time;
+        wn_status st = take(t, it, err);
+        if (st || over_limit(t) || n == MOST_TAKEN || !has_batches(t) ||
+            !t->backend->ops->pending(t->backend->self) || wni_study_batch_is_due(t->study))
+            return st;
+        st = t->backend->ops->next(t->backend->self, it, err);
+        if (st) return st;
+    }
+}
+
+static wn_status turn(struct tuner *t, struct err *err)
+{
+    struct happening it;
+    wn_status st = t->backend->ops->next(t->backend->self, &it, err);
+    if (st) return st;
+    begin_batch(t);
+    st = take_all(t, &it, err);
+    if (!st && !t->late && !over_limit(t)) st = fill_workers(t, err);
+    st = end_batch(t, st, err);
+    return st || t->late ? st : do_duty(t, err);
+}
+
 static wn_status loop(struct tuner *t, struct err *err)
 {
     const struct tuner_limits *limits = &t->setup->limits;
-    while (!over_limit(t)) {
-        struct happening it;
-        wn_status st = fill_workers(t, err);
-        if (st) return st;
+    begin_batch(t);
+    wn_status st = end_batch(t, over_limit(t) ? WN_OK : fill_workers(t, err), err);
+    while (!st && !t->late && !over_limit(t)) {
         if (t->n_running == 0 && !may_wait(t)) {
             t->result->exhausted =
                 !t->result->interrupted && !(limits->trials && t->study->history.n_trials >= limits->trials);
             return WN_OK;
         }
-        st = t->backend->ops->next(t->backend->self, &it, err);
-        if (st) return st;
-        if (limits->seconds > 0 && it.time > limits->seconds) break;
-        t->result->seconds = it.time;
-        st = take(t, &it, err);
-        if (!st) st = do_duty(t, err);
-        if (st) return st;
+        st = turn(t, err);
     }
-    return WN_OK;
+    return st;
 }
 
 /* Stops what still runs.  A failure of the run itself comes first: here we do what can be done. */
 static wn_status settle(struct tuner *t, wn_status failed, struct err *err)
 {
-    static const char why[] = "the run ended before it did";
     struct err own = {0};
     wn_status first = failed;
     while (t->n_running > 0) {
         uint32_t trial = t->running[0].trial;
         wn_status st = t->backend->ops->stop(t->backend->self, trial, false, &own);
-        wn_status finished = wni_study_finish_as(t->study, trial, WN_CANCELLED, why, age(t), &own);
+        wn_status finished = wni_study_finish_as(t->study, trial, WN_CANCELLED, RUN_ENDED, age(t), &own);
         take_out(t, &t->running[0]);
         if (finished == WN_ESTATE) finished = WN_OK; /* somebody else has */
-        if (!finished) WATCH(t, on_end, trial, (wn_state)t->study->history.trials[trial].state, why);
+        if (!finished) WATCH(t, on_end, trial, (wn_state)t->study->history.trials[trial].state, RUN_ENDED);
         if (!first && (st || finished)) {
             first = st ? st : finished;
             *err = own;
@@ -376,9 +500,12 @@ wn_status wni_tuner_run(struct study *study, struct backend *backend, const stru
     study->max_trials = setup->limits.trials;
     t.best = study->history.best_trial;
     t.running = wni_new(struct running, setup->workers);
-    if (!t.running) return wni_fail_memory(err);
-    wn_status st = loop(&t, err);
+    t.jobs = wni_new(struct handout, setup->workers);
+    wn_status st = t.running && t.jobs ? loop(&t, err) : wni_fail_memory(err);
     if (setup->settle) st = settle(&t, st, err);
     free(t.running);
+    free(t.jobs);
+    free(t.notes);
+    wni_arena_release(&t.words);
     return st;
 }
