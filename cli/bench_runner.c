@@ -49,7 +49,7 @@ static double children_seconds(void)
 static double waiting_seconds(void)
 {
     char line[128] = "", *second;                    /* nanoseconds it ran and waited, and how often */
-    FILE *file = fopen("/proc/self/schedstat", "r"); /* of the main thread, which is all there is */
+    FILE *file = fopen("/proc/self/schedstat", "r"); /* of the main thread, which is the loop */
     bool known = file && fgets(line, sizeof line, file) && (second = strchr(line, ' '));
     if (file) fclose(file);
     return known ? 1e-9 * (double)strtoull(second, NULL, 10) : NAN;
@@ -160,6 +160,7 @@ static void add_row(struct table *t, const struct measurement *m)
     add_share(t, m->waited, m->seconds);
     add_share(t, m->children, m->seconds);
     add_delay(t, &m->figures.refill);
+    add_share(t, (double)m->figures.refill.late, fmax((double)m->figures.refill.n, 1));
     add_delay(t, &m->figures.execute);
 }
 
@@ -181,10 +182,10 @@ static wn_status measure_all(struct table *t, unsigned workers, uint64_t trials,
 
 wn_status wni_bench_runner(const struct args *args, struct err *err)
 {
-    static const char *const columns[] = {"store",           "workers",           "trials",
-                                          "seconds",         "trials_per_second", "core_percent",
-                                          "waiting_percent", "children_percent",  "refill_ms_mean",
-                                          "refill_ms_max",   "execute_ms_mean",   "execute_ms_max"};
+    static const char *const columns[] = {
+        "store",        "workers",         "trials",           "seconds",        "trials_per_second",
+        "core_percent", "waiting_percent", "children_percent", "refill_ms_mean", "refill_ms_max",
+        "late_percent", "execute_ms_mean", "execute_ms_max"};
     uint64_t workers = 64, trials = 2000;
     wn_status st = wni_arg_count(args, "workers", 1, 10000, &workers, err);
     if (!st && wni_flag(args, "trials")) st = wni_arg_count(args, "trials", 1, 10000000, &trials, err);

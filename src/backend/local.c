@@ -93,6 +93,7 @@ struct local {
     const struct local_setup *setup; /* points to `own` */
     struct local_setup own;
     char folder[TRIAL_PATH_MAX]; /* absolute */
+    uint32_t known;              /* no folder of a trial from this number on was there at the start */
     struct report_form form;
     struct environment base; /* of all trials */
     struct guard guard;
@@ -185,10 +186,12 @@ static wn_status take_report(void *context, const struct report *report, struct 
     return h->slot->heard ? push(h->b, &it, NULL, err) : WN_OK;
 }
 
+/* Not before the process has made it: to look for a name that is not there waits for all that make names in
+ * the same folder, and some of those wait for a processor. */
 static bool open_stream(const struct slot *slot, struct stream *s)
 {
     const struct making *output = &slot->spawn.makings[TRIAL_STDOUT + (s - slot->streams)];
-    if (s->fd < 0) s->fd = open(output->path, O_RDONLY | O_CLOEXEC);
+    if (s->fd < 0 && !wni_spawn_is_near(&slot->spawn)) s->fd = open(output->path, O_RDONLY | O_CLOEXEC);
     return s->fd >= 0;
 }
 
@@ -615,7 +618,7 @@ static wn_status prepare(struct local *b, struct slot *slot, const struct waitin
     wn_status st = b->setup->expand(b->setup->context, w->trial, w->config, &spawn->arena, &spawn->argv, err);
     if (!st && !make_plans(b, slot, w)) st = wni_fail_memory(err);
     if (st) return st;
-    if (!w->again) wni_trial_folder_clear(b->folder, w->trial);
+    if (!w->again && w->trial < b->known) wni_trial_folder_clear(b->folder, w->trial);
     return open_streams(b, slot, w, err);
 }
 
@@ -920,6 +923,7 @@ static wn_status open_parts(struct local *b, struct err *err)
     for (unsigned i = 0; i < s->workers; i++)
         b->freed[i] = NAN;
     wn_status st = wni_folder_make(s->folder, b->folder, err);
+    if (!st) b->known = wni_trial_folders(b->folder);
     if (!st) st = wni_report_form_init(&b->form, s->metric, s->resource, s->pattern, err);
     if (!st) set_base_environment(b);
     if (!st && b->base.failed) st = wni_fail_memory(err);

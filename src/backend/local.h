@@ -37,9 +37,10 @@ wn_status wni_local_open(struct backend *backend, const struct local_setup *setu
 /* For measurement: from the end of a process until there was the next one in its place, and until that was
  * seen to have executed its program, which also takes its own share of the processor. */
 struct delay {
-    uint64_t n;
-    double sum, max; /* seconds */
+    uint64_t n, late; /* late: longer than DELAY_FINE */
+    double sum, max;  /* seconds */
 };
+#define DELAY_FINE 0.02 /* what a free worker may wait */
 struct local_figures {
     uint64_t starts;
     struct delay refill, execute;
@@ -50,6 +51,7 @@ static inline void wni_delay_add(struct delay *d, double seconds)
 {
     d->n++;
     d->sum += seconds;
+    if (seconds > DELAY_FINE) d->late++;
     if (seconds > d->max) d->max = seconds;
 }
 

@@ -66,11 +66,24 @@ static bool write_file(const char *path, const struct buf *text)
     return close(fd) == 0 && fine;
 }
 
+uint32_t wni_trial_folders(const char *folder)
+{
+    DIR *listing = opendir(folder);
+    uint32_t known = 0;
+    for (struct dirent *entry; listing && (entry = readdir(listing));) {
+        unsigned trial;
+        if (sscanf(entry->d_name, "trial-%u", &trial) == 1 && trial >= known && trial < UINT32_MAX)
+            known = trial + 1;
+    }
+    if (listing) closedir(listing);
+    return known;
+}
+
 void wni_trial_folder_clear(const char *folder, uint32_t trial)
 {
     static const char *const names[] = {"stdout", "stderr", "outcome.json"};
     char path[TRIAL_PATH_MAX];
-    if (access(wni_trial_path(path, folder, trial, ""), F_OK) != 0) return; /* as nearly always */
+    if (access(wni_trial_path(path, folder, trial, ""), F_OK) != 0) return;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         unlink(wni_trial_path(path, folder, trial, names[i]));
     wni_trial_checkpoint_remove(folder, trial);

@@ -27,6 +27,8 @@ const char *wni_trial_path(char out[TRIAL_PATH_MAX], const char *folder, uint32_
 enum trial_making { TRIAL_FOLDER, TRIAL_CHECKPOINT, TRIAL_CONFIG, TRIAL_STDOUT, TRIAL_STDERR, TRIAL_MAKINGS };
 const struct making *wni_trial_makings(const char *folder, uint32_t trial, const struct buf *config,
                                        struct arena *arena);
+/* One more than the highest number of a trial that has a folder; 0: none has. */
+uint32_t wni_trial_folders(const char *folder);
 /* The trial is new: removes what an earlier study left in a folder of this name. */
 void wni_trial_folder_clear(const char *folder, uint32_t trial);
 /* Replaces a small file of the trial; readers see the old or the new one.  A failure here is not worth more.

@@ -1,10 +1,10 @@
 /* sqlite.c -- the log of a study in a SQLite file that many processes share.
  *
- * One event is one transaction: BEGIN IMMEDIATE takes the file's write lock, so that what was read up to
- * there is all there is, and COMMIT is the moment the event has happened.  The statements are prepared once.
- * An append touches one page of the log; the summary of its trial is written when the trial begins, ends or
- * holds a new best value, not at every report.  Reading goes along the row numbers, without sorting or
- * look-ups. */
+ * An event, or a batch of them, is one transaction: BEGIN IMMEDIATE takes the file's write lock, so that what
+ * was read up to there is all there is, and COMMIT is the moment the event has happened.  The statements are
+ * prepared once. An append touches one page of the log; the summary of its trial is written when the trial
+ * begins, ends or holds a new best value, not at every report.  Reading goes along the row numbers, without
+ * sorting or look-ups. */
 #include "store/sqlite_int.h"
 
 #include "base/mem.h"
@@ -50,6 +50,7 @@ static void close_store(void *self)
     struct sqlite_store *s = self;
     for (size_t i = 0; i < STMT_COUNT; i++)
         sqlite3_finalize(s->statements[i]);
+    wni_sqlite_helper_free(s->helper);
     wni_sqlite_close(&s->file);
     free(s->name);
     free(s->config);
@@ -416,6 +417,12 @@ static wn_status expired(void *self, uint32_t *trial, struct err *err)
     return st;
 }
 
+static void employ_helper(void *self)
+{
+    struct sqlite_store *s = self;
+    if (!s->helper) s->helper = wni_sqlite_helper_new(&s->file);
+}
+
 const struct store_ops wni_store_sqlite = {
     .scheme = "sqlite",
     .open = open_sqlite,
@@ -428,6 +435,7 @@ const struct store_ops wni_store_sqlite = {
     .rollback = rollback,
     .read = read_events,
     .expired = expired,
+    .employ_helper = employ_helper,
     .close = close_store,
     .catalog = &wni_sqlite_catalog,
 };

@@ -55,6 +55,11 @@ static inline int64_t sqlite_row(int64_t study, uint64_t number)
 
 extern const struct catalog_ops wni_sqlite_catalog;
 
+/* Lets a thread make the checkpoints of a file; NULL: no memory, SQLite goes on making them in commits.  Is
+ * freed before the file is closed. */
+struct sqlite_helper *wni_sqlite_helper_new(struct sqlite_file *f);
+void wni_sqlite_helper_free(struct sqlite_helper *h); /* waits for it */
+
 /* ---- the store ---- */
 
 enum sqlite_statement {
@@ -76,7 +81,8 @@ enum sqlite_statement {
 
 struct sqlite_store {
     struct sqlite_file file;
-    char *name; /* of the study */
+    struct sqlite_helper *helper; /* NULL: none */
+    char *name;                   /* of the study */
     int64_t study;
     size_t width; /* parameters */
     sqlite3_stmt *statements[STMT_COUNT];

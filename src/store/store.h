@@ -84,7 +84,8 @@ struct store_ops {
     wn_status (*attach)(void *self, const struct study_about *about, struct study_found *found,
                         struct err *err);
     /* One writer at a time: waits for the others.  After a failure, and after rollback(), nothing has
-     * happened. */
+     * happened.  Any number of appends, leases and rewrites may follow: a commit makes all of them durable,
+     * and until then no other process sees any. */
     wn_status (*begin)(void *self, struct err *err);
     /* Event number `seq`, from 1.  `row` is its trial afterwards; NULL: need not be written. */
     wn_status (*append)(void *self, uint64_t seq, const struct event *e, const struct trial_row *row,
@@ -99,6 +100,9 @@ struct store_ops {
     wn_status (*read)(void *self, uint64_t position, take_event *take, void *context, struct err *err);
     /* The first trial whose lease has run out, TRIAL_NONE for none. */
     wn_status (*expired)(void *self, uint32_t *trial, struct err *err);
+    /* A loop depends on quick commits: from now on a thread of the store's own does what would hold one up
+     * now and then.  Not for programs that fork.  NULL: there is no such thing. */
+    void (*employ_helper)(void *self);
     void (*close)(void *self);
     const struct catalog_ops *catalog; /* NULL: nobody else can look into it */
 };

@@ -155,6 +155,7 @@ wn_status wni_study_open(struct study *s, const struct study_setup *setup, struc
     if (!st) st = attach(s, &full, err);
     if (!st) st = catch_up(s, err);
     if (!st && !setup->adopts) st = wni_setup_compare_spaces(&s->space, setup->space, err);
+    if (!st && s->holds && s->store.ops->employ_helper) s->store.ops->employ_helper(s->store.self);
     if (st) wni_study_release(s);
     return st;
 }
