@@ -42,7 +42,7 @@ enum {
     N_STREAMS = 2,      /* stdout, stderr */
 };
 
-static const double GATHER = 0.002; /* seconds that ends of processes may wait to be taken together */
+static const double GATHER = 0.004; /* seconds that ends of processes may wait to be taken together */
 
 struct stream {
     int fd;            /* -1: not opened; the process may not have made the file yet */
@@ -346,7 +346,7 @@ static void write_outcome(const struct local *b, const struct slot *slot, const 
     wni_buf_puts(&text, ", \"stderr\": ");
     wni_buf_json_string(&text, tail);
     wni_buf_puts(&text, "}\n");
-    if (!text.failed) wni_trial_file_write(b->folder, slot->trial, "outcome.json", &text);
+    if (!text.failed) wni_trial_outcome_write(b->folder, slot->trial, &text);
     wni_buf_release(&text);
 }
 

@@ -16,6 +16,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+static const char OUTCOME[] = "outcome.json", FRESH_OUTCOME[] = ".outcome.json.new";
+
 static wn_status fail_io(struct err *err, const char *what, const char *path)
 {
     return wni_fail(err, WN_EIO, "cannot %s '%s': %s", what, path, strerror(errno));
@@ -58,14 +60,6 @@ const char *wni_trial_path(char out[TRIAL_PATH_MAX], const char *folder, uint32_
     return out;
 }
 
-static bool write_file(const char *path, const struct buf *text)
-{
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (fd < 0) return false;
-    bool fine = write(fd, wni_buf_text(text), text->len) == (ssize_t)text->len;
-    return close(fd) == 0 && fine;
-}
-
 uint32_t wni_trial_folders(const char *folder)
 {
     DIR *listing = opendir(folder);
@@ -81,7 +75,7 @@ uint32_t wni_trial_folders(const char *folder)
 
 void wni_trial_folder_clear(const char *folder, uint32_t trial)
 {
-    static const char *const names[] = {"stdout", "stderr", "outcome.json"};
+    static const char *const names[] = {"stdout", "stderr", OUTCOME};
     char path[TRIAL_PATH_MAX];
     if (access(wni_trial_path(path, folder, trial, ""), F_OK) != 0) return;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -96,11 +90,10 @@ const struct making *wni_trial_makings(const char *folder, uint32_t trial, const
         enum making_kind kind;
         int place;
         const char *name;
-    } wanted[TRIAL_MAKINGS] = {[TRIAL_FOLDER] = {MAKE_FOLDER, 0, ""},
-                               [TRIAL_CHECKPOINT] = {MAKE_FOLDER, 0, "checkpoint"},
-                               [TRIAL_CONFIG] = {MAKE_FILE, 0, "config.json"},
-                               [TRIAL_STDOUT] = {MAKE_OUTPUT, 1, "stdout"},
-                               [TRIAL_STDERR] = {MAKE_OUTPUT, 2, "stderr"}};
+    } wanted[TRIAL_MAKINGS] = {
+        [TRIAL_FOLDER] = {MAKE_FOLDER, 0, ""},          [TRIAL_CHECKPOINT] = {MAKE_FOLDER, 0, "checkpoint"},
+        [TRIAL_CONFIG] = {MAKE_FILE, 0, "config.json"}, [TRIAL_STDOUT] = {MAKE_OUTPUT, 1, "stdout"},
+        [TRIAL_STDERR] = {MAKE_OUTPUT, 2, "stderr"},    [TRIAL_OUTCOME] = {MAKE_FILE, 0, FRESH_OUTCOME}};
     char path[TRIAL_PATH_MAX];
     struct making *makings = arena_new(arena, struct making, TRIAL_MAKINGS);
     for (int i = 0; makings && i < TRIAL_MAKINGS; i++) {
@@ -115,12 +108,21 @@ const struct making *wni_trial_makings(const char *folder, uint32_t trial, const
     return makings[TRIAL_CONFIG].text ? makings : NULL;
 }
 
-void wni_trial_file_write(const char *folder, uint32_t trial, const char *name, const struct buf *text)
+/* Without O_TRUNC: ext4 gives a file that was truncated its blocks when it is closed, and we would wait. */
+static bool write_file(const char *path, const struct buf *text)
 {
-    char path[TRIAL_PATH_MAX], fresh[TRIAL_PATH_MAX], hidden[64];
-    snprintf(hidden, sizeof hidden, ".%s.new", name);
-    wni_trial_path(path, folder, trial, name);
-    wni_trial_path(fresh, folder, trial, hidden);
+    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    if (fd < 0) return false;
+    bool fine = lseek(fd, 0, SEEK_END) == 0 || (ftruncate(fd, 0) == 0 && lseek(fd, 0, SEEK_SET) == 0);
+    fine = fine && write(fd, wni_buf_text(text), text->len) == (ssize_t)text->len;
+    return close(fd) == 0 && fine;
+}
+
+void wni_trial_outcome_write(const char *folder, uint32_t trial, const struct buf *text)
+{
+    char path[TRIAL_PATH_MAX], fresh[TRIAL_PATH_MAX];
+    wni_trial_path(path, folder, trial, OUTCOME);
+    wni_trial_path(fresh, folder, trial, FRESH_OUTCOME);
     if (!write_file(fresh, text) || rename(fresh, path) != 0) unlink(fresh);
 }
 

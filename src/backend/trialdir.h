@@ -23,17 +23,25 @@ wn_status wni_folder_make(const char *folder, char absolute[TRIAL_PATH_MAX], str
 const char *wni_trial_path(char out[TRIAL_PATH_MAX], const char *folder, uint32_t trial, const char *name);
 
 /* What a run of the trial needs, for its process to make: the folder with its checkpoint folder, config.json,
- * stdout and stderr.  In the arena; NULL when memory is short. */
-enum trial_making { TRIAL_FOLDER, TRIAL_CHECKPOINT, TRIAL_CONFIG, TRIAL_STDOUT, TRIAL_STDERR, TRIAL_MAKINGS };
+ * stdout and stderr, and under another name the file that will be outcome.json.  In the arena; NULL when
+ * memory is short. */
+enum trial_making {
+    TRIAL_FOLDER,
+    TRIAL_CHECKPOINT,
+    TRIAL_CONFIG,
+    TRIAL_STDOUT,
+    TRIAL_STDERR,
+    TRIAL_OUTCOME,
+    TRIAL_MAKINGS
+};
 const struct making *wni_trial_makings(const char *folder, uint32_t trial, const struct buf *config,
                                        struct arena *arena);
 /* One more than the highest number of a trial that has a folder; 0: none has. */
 uint32_t wni_trial_folders(const char *folder);
 /* The trial is new: removes what an earlier study left in a folder of this name. */
 void wni_trial_folder_clear(const char *folder, uint32_t trial);
-/* Replaces a small file of the trial; readers see the old or the new one.  A failure here is not worth more.
- */
-void wni_trial_file_write(const char *folder, uint32_t trial, const char *name, const struct buf *text);
+/* Replaces outcome.json; readers see the old or the new one.  A failure here is not worth more. */
+void wni_trial_outcome_write(const char *folder, uint32_t trial, const struct buf *text);
 /* Removes what is in the checkpoint folder. */
 void wni_trial_checkpoint_remove(const char *folder, uint32_t trial);
 

@@ -6,7 +6,8 @@
  *
  * A pass that has moved everything lets the next writer begin the log anew.  Under a writer that never rests
  * none ever does, so when the log has become MOST pages long the writer moves the little that the passes have
- * left over.  So the log stays at 64 MB and some, and a commit waits for the disk once in as many, not once in 4.
+ * left over.  So the log stays at 64 MB and some, and a commit waits for the disk once in as many, not once
+ * in 4.
  *
  * Nothing depends on a pass.  One that fails (no memory, no thread, another process has a pass of its own)
  * is tried again some commits later; when the last handle is closed SQLite moves all there is. */
