@@ -420,7 +420,7 @@ static wn_status expired(void *self, uint32_t *trial, struct err *err)
 static void employ_helper(void *self)
 {
     struct sqlite_store *s = self;
-    if (!s->helper) s->helper = wni_sqlite_helper_new(&s->file);
+    if (!s->helper) s->helper = wni_sqlite_helper_new(&s->file, SQLITE_PASS, SQLITE_MOST);
 }
 
 const struct store_ops wni_store_sqlite = {

@@ -5,9 +5,9 @@
  * connection of its own does it, in passes, while commits go on.
  *
  * A pass that has moved everything lets the next writer begin the log anew.  Under a writer that never rests
- * none ever does, so when the log has become MOST pages long the writer moves the little that the passes have
- * left over.  So the log stays at 64 MB and some, and a commit waits for the disk once in as many, not once
- * in 4.
+ * none ever does, so when the log has become `most` pages long the writer moves the little that the passes
+ * have left over.  So the log stays at 64 MB and some, and a commit waits for the disk once in as many, not
+ * once in 4.
  *
  * Nothing depends on a pass.  One that fails (no memory, no thread, another process has a pass of its own)
  * is tried again some commits later; when the last handle is closed SQLite moves all there is. */
@@ -19,13 +19,12 @@
 #include <signal.h>
 #include <stdlib.h>
 
-enum { PASS = 1000, MOST = 16 * PASS }; /* pages of 4 KB in the log */
-
 struct sqlite_helper {
     char *path;
     pthread_t thread;
-    bool started;  /* and not joined */
-    bool done;     /* written by the thread as its last act */
+    bool started; /* and not joined */
+    bool done;    /* written by the thread as its last act */
+    int pass, most;
     int next_pass; /* length of the log */
 };
 
@@ -70,21 +69,22 @@ static void start_pass(struct sqlite_helper *h)
 static int on_commit(void *context, sqlite3 *db, const char *name, int pages)
 {
     struct sqlite_helper *h = context;
-    if (pages < PASS) h->next_pass = PASS; /* it was begun anew */
+    if (pages < h->pass) h->next_pass = h->pass; /* it was begun anew */
     if (pages < h->next_pass || is_at_work(h)) return SQLITE_OK;
-    h->next_pass = pages + PASS;
-    if (pages < MOST)
+    h->next_pass = pages + h->pass;
+    if (pages < h->most)
         start_pass(h);
     else
         sqlite3_wal_checkpoint_v2(db, name, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
     return SQLITE_OK;
 }
 
-struct sqlite_helper *wni_sqlite_helper_new(struct sqlite_file *f)
+struct sqlite_helper *wni_sqlite_helper_new(struct sqlite_file *f, int pass, int most)
 {
     struct sqlite_helper *h = wni_new(struct sqlite_helper, 1);
     if (!h) return NULL;
-    h->next_pass = PASS;
+    h->pass = h->next_pass = pass;
+    h->most = most;
     h->path = wni_strdup(f->path);
     if (!h->path) {
         free(h);

@@ -55,9 +55,11 @@ static inline int64_t sqlite_row(int64_t study, uint64_t number)
 
 extern const struct catalog_ops wni_sqlite_catalog;
 
-/* Lets a thread make the checkpoints of a file; NULL: no memory, SQLite goes on making them in commits.  Is
- * freed before the file is closed. */
-struct sqlite_helper *wni_sqlite_helper_new(struct sqlite_file *f);
+/* Lets a thread make the checkpoints of a file, whenever the log has grown by `pass` pages; at `most` the
+ * writer helps.  NULL: no memory, SQLite goes on making them in commits.  Is freed before the file is closed.
+ */
+enum { SQLITE_PASS = 1000, SQLITE_MOST = 16 * SQLITE_PASS }; /* pages of 4 KB */
+struct sqlite_helper *wni_sqlite_helper_new(struct sqlite_file *f, int pass, int most);
 void wni_sqlite_helper_free(struct sqlite_helper *h); /* waits for it */
 
 /* ---- the store ---- */

@@ -194,6 +194,48 @@ static void keeps_studies_apart(void **row)
     wni_space_release(&space);
 }
 
+/* In batches the same happens as one event at a time, and others see a batch whole or not at all.  Calls that
+ * break a rule fail alone. */
+static void writes_batches(void **row)
+{
+    struct space space;
+    struct err err = {0};
+    const struct place *place = place_of(*row);
+    small_space(&space);
+    struct study_setup setup = base;
+    setup.space = &space;
+    setup.lease = 60;
+    struct world world = {.rng = wni_rng_stream(4, 4, 93), .workers = 4, .trouble = 20};
+    struct rng lengths = wni_rng_stream(5, 4, 93);
+    struct rig alone, batched, reader;
+    open_rig(&alone, &setup, url_of(place), "alone", &world);
+    open_rig(&batched, &setup, url_of(place), "batched", &world);
+    open_rig(&reader, &setup, url_of(place), "batched", &world);
+    for (int batch = 0; batch < 60; batch++) {
+        size_t before = batched.study.history.n_events, steps = (size_t)wni_rng_below(&lengths, 12);
+        wni_study_batch_begin(&batched.study);
+        rig_run(&batched, steps);
+        CHECK_OK(wni_study_sync(&reader.study, 0, &err), err);
+        CHECK_INT(reader.study.history.n_events, place->keeps ? before : 0);
+        CHECK_OK(wni_study_batch_end(&batched.study, &err), err);
+        rig_run(&alone, steps);
+        CHECK_OK(wni_study_sync(&reader.study, 0, &err), err);
+        if (place->keeps) CHECK_INT(reader.study.history.n_events, batched.study.history.n_events);
+    }
+    CHECK(alone.study.history.n_events > 200, "only %zu events", alone.study.history.n_events);
+    check_same_log(&batched.study.history, &alone.study.history);
+    if (place->keeps) {
+        size_t wrong;
+        check_same_log(&reader.study.history, &alone.study.history);
+        CHECK_OK(wni_rows_repair(&reader.study, url_of(place), "batched", &wrong, &err), err);
+        CHECK_INT(wrong, 0);
+    }
+    rig_close(&alone);
+    rig_close(&batched);
+    rig_close(&reader);
+    wni_space_release(&space);
+}
+
 /* What was written and not committed is not there; the next may write at once. */
 static void forgets_what_is_rolled_back(void **row)
 {
@@ -295,6 +337,7 @@ static const struct property properties[] = {
     {"opens again", opens_again},
     {"serves two", serves_two},
     {"keeps studies apart", keeps_studies_apart},
+    {"writes batches", writes_batches},
     {"forgets what is rolled back", forgets_what_is_rolled_back},
     {"compares setups", compares_setups},
 };

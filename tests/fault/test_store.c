@@ -18,6 +18,7 @@ struct shaky {
     bool entered;   /* between begin and commit or rollback */
     long fail_begin, fail_commit;
     long fail_append; /* the event with this number is refused, once */
+    long fail_seq;    /* the same, in the middle of a batch too */
     long fail_read;   /* reading stops before it */
     int refused, closed;
 };
@@ -87,6 +88,7 @@ static wn_status append(void *self, uint64_t seq, const struct event *e, const s
     assert_true(s->entered);
     CHECK_INT(seq, s->n + 1);
     wn_status st = refuse(s, &s->fail_append, err);
+    if (!st && s->fail_seq == (long)s->n) st = refuse(s, &(long){(long)(s->n - s->pending)}, err);
     if (st) return st;
     if (s->n == s->cap) {
         s->cap = s->cap ? 2 * s->cap : 64;
@@ -146,6 +148,7 @@ static struct shaky shaky_for(const struct space *space)
                           .fail_begin = NEVER,
                           .fail_commit = NEVER,
                           .fail_append = NEVER,
+                          .fail_seq = NEVER,
                           .fail_read = NEVER};
 }
 
@@ -293,6 +296,109 @@ static void a_refused_event_did_not_happen(void **row)
     shaky_free(&calm);
 }
 
+/* One trial after the other, ROUNDS in a batch.  Returns how many events there were at the end of the last
+ * batch that went well. */
+static size_t run_batches(struct study *s, int batches, wn_status *st, struct err *err)
+{
+    enum { ROUNDS = 3 };
+    size_t safe = s->history.n_events;
+    *st = WN_OK;
+    for (int batch = 0; batch < batches && !*st; batch++) {
+        wni_study_batch_begin(s);
+        for (int round = 0; round < ROUNDS && !*st; round++) {
+            struct handout job = {0};
+            wn_decision decision = WN_CONTINUE;
+            *st = wni_study_ask(s, 0, &job, err);
+            for (double at = job.resumed_from + 1; decision == WN_CONTINUE && !*st; at++)
+                *st = wni_study_report(s, job.trial, at, (double)job.trial + 1 / at, 0, &decision, err);
+            if (!*st) *st = wni_study_finish(s, job.trial, WN_COMPLETE, 0, err);
+        }
+        wn_status ended = wni_study_batch_end(s, err);
+        if (!*st) *st = ended;
+        if (!*st) safe = s->history.n_events;
+    }
+    return safe;
+}
+
+/* A store that fails takes the batch with it, and the study will not go on: its memory knows what the log
+ * does not.  Opened again it goes on from the last batch, as if nothing had been. */
+static void a_refused_batch_did_not_happen(void **row)
+{
+    struct study_setup setup = setup_of(*row);
+    struct shaky calm = shaky_for(&space);
+    struct study study, undisturbed;
+    struct err err = {0}, same = {0};
+    wn_status st;
+    CHECK_OK(open_over(&undisturbed, &setup, &calm, &err), err);
+    run_batches(&undisturbed, 6, &st, &err);
+    CHECK_OK(st, err);
+    for (size_t i = 0; i < calm.n; i++) {
+        struct shaky shaky = shaky_for(&space);
+        shaky.fail_seq = i % 2 ? (long)i : NEVER;
+        CHECK_OK(open_over(&study, &setup, &shaky, &err), err);
+        int batches = 6;
+        if (i % 2 == 0) { /* the commit of a later batch */
+            batches = 1 + (int)(i / 2) % 5;
+            run_batches(&study, batches, &st, &err);
+            CHECK_OK(st, err);
+            shaky.fail_commit = (long)shaky.n;
+            batches = 6 - batches;
+        }
+        size_t safe = run_batches(&study, batches, &st, &err);
+        CHECK_INT(st, WN_ESTORE);
+        CHECK(strstr(err.text, "disk full"), "message '%s'", err.text);
+        CHECK_INT(shaky.n, safe);
+        CHECK(!shaky.entered, "the store is still locked");
+        struct handout job;
+        CHECK_INT(wni_study_ask(&study, 0, &job, &same), WN_ESTORE);
+        CHECK_TEXT(same.text, err.text);
+        CHECK_INT(wni_study_sync(&study, 0, &same), WN_ESTORE);
+        CHECK_INT(wni_study_enqueue(&study, (double[]){0.5, 1}, 0, &same), WN_ESTORE);
+        CHECK_INT(shaky.n, safe);
+        wni_study_release(&study);
+        shaky.fail_seq = NEVER;
+        CHECK_OK(open_over(&study, &setup, &shaky, &err), err);
+        CHECK_INT(study.history.n_events, safe);
+        while (!st || study.history.n_events < undisturbed.history.n_events) {
+            run_batches(&study, 1, &st, &err);
+            CHECK_OK(st, err);
+            if (study.history.n_events >= undisturbed.history.n_events) break;
+        }
+        check_same_log(&study.history, &undisturbed.history);
+        wni_study_release(&study);
+        shaky_free(&shaky);
+    }
+    wni_study_release(&undisturbed);
+    shaky_free(&calm);
+}
+
+/* A lock that cannot be had breaks nothing: the batch goes on with the next try. */
+static void a_batch_outlives_a_lock_refused(void **row)
+{
+    struct study_setup setup = setup_of(*row);
+    struct shaky shaky = shaky_for(&space);
+    struct study study;
+    struct err err = {0};
+    struct handout job;
+    CHECK_OK(open_over(&study, &setup, &shaky, &err), err);
+    shaky.fail_begin = 0;
+    wni_study_batch_begin(&study);
+    CHECK_INT(wni_study_ask(&study, 0, &job, &err), WN_ESTORE);
+    CHECK_INT(study.history.n_events, 0);
+    CHECK_OK(wni_study_ask(&study, 0, &job, &err), err);
+    CHECK_INT(wni_study_finish(&study, 7, WN_COMPLETE, 0, &err), WN_ENOTFOUND);
+    CHECK_OK(wni_study_finish(&study, job.trial, WN_FAILED, 0, &err), err);
+    CHECK_INT(shaky.n - shaky.pending, 0);
+    CHECK_OK(wni_study_batch_end(&study, &err), err);
+    CHECK_INT(shaky.pending, 0);
+    check_gapless(&shaky, &study.history);
+    wni_study_batch_begin(&study); /* an empty one costs nothing */
+    shaky.fail_begin = (long)shaky.n;
+    CHECK_OK(wni_study_batch_end(&study, &err), err);
+    wni_study_release(&study);
+    shaky_free(&shaky);
+}
+
 /* What was made ready for an event that never happened goes with the study. */
 static void giving_up_leaves_nothing(void **row)
 {
@@ -410,6 +516,8 @@ static void a_broken_log_is_refused(void **row)
 
 static const struct property properties[] = {
     {"a refused event did not happen", a_refused_event_did_not_happen},
+    {"a refused batch did not happen", a_refused_batch_did_not_happen},
+    {"a batch outlives a lock refused", a_batch_outlives_a_lock_refused},
     {"giving up leaves nothing", giving_up_leaves_nothing},
     {"a stored log is read back", a_stored_log_is_read_back},
     {"a failed opening leaves nothing", a_failed_opening_leaves_nothing},

@@ -237,15 +237,41 @@ static void work_until_killed(const struct study_setup *setup, int out)
     _exit(1);
 }
 
+enum { BATCH = 3 };
+
+/* The same in batches of a runner, whose checkpoints a thread makes. */
+static void batch_until_killed(const struct study_setup *setup, int out)
+{
+    struct study s;
+    struct err err = {0};
+    wn_status st = open_study(&s, setup, &err);
+    while (!st) {
+        wni_study_batch_begin(&s);
+        for (int i = 0; i < BATCH && !st; i++) {
+            struct handout job = {0};
+            wn_decision next = WN_CONTINUE;
+            st = wni_study_ask(&s, 0, &job, &err);
+            for (double r = 1; r <= REPORTS && !st; r++)
+                st = wni_study_report(&s, job.trial, r, value_of(job.trial, r), 0, &next, &err);
+            if (!st) st = wni_study_finish(&s, job.trial, WN_COMPLETE, 0, &err);
+        }
+        if (!st) st = wni_study_batch_end(&s, &err);
+        if (write(out, &s.history.n_events, sizeof s.history.n_events) < 0) _exit(3);
+    }
+    fprintf(stderr, "# worker: status %d: %s\n", st, err.text);
+    _exit(1);
+}
+
 /* Lets a worker work for `wait` nanoseconds (after its first word, if asked), kills it, and returns what it
  * was promised last. */
-static size_t promised_before_kill(const struct study_setup *setup, bool after_word, long wait_ns)
+static size_t promised_before_kill(void (*work_on)(const struct study_setup *setup, int out),
+                                   const struct study_setup *setup, bool after_word, long wait_ns)
 {
     int ends[2], status;
     size_t promised = 0, word;
     CHECK_INT(pipe(ends), 0);
     pid_t pid = fork();
-    if (pid == 0) work_until_killed(setup, ends[1]);
+    if (pid == 0) work_on(setup, ends[1]);
     close(ends[1]);
     if (after_word && read(ends[0], &promised, sizeof promised) != sizeof promised) fail_msg("no word");
     nanosleep(&(struct timespec){.tv_nsec = wait_ns}, NULL);
@@ -270,7 +296,8 @@ static void killed_at_any_moment(void **state)
     for (int i = 0; i < KILLS; i++) {
         struct study s;
         bool after_word = check_chance(&rng, 80);
-        size_t promised = promised_before_kill(&setup, after_word, (long)wni_rng_below(&rng, 4000000));
+        size_t promised =
+            promised_before_kill(work_until_killed, &setup, after_word, (long)wni_rng_below(&rng, 4000000));
         CHECK_OK(open_study(&s, &setup, &err), err); /* replays the log, checking each event */
         CHECK(s.history.n_events >= promised && s.history.n_events >= before, "%zu events of %zu promised",
               s.history.n_events, promised);
@@ -284,6 +311,34 @@ static void killed_at_any_moment(void **state)
     CHECK(unannounced > 0, "no kill came between a commit and its announcement");
 }
 
+/* A batch is there as a whole, or not at all. */
+static void killed_in_batches(void **state)
+{
+    (void)state;
+    struct study_setup setup = setup_of("fifo", NULL);
+    struct rng rng = wni_rng_stream(2, 2, 3);
+    struct err err = {0};
+    size_t before = 0;
+    setup.holds = true;
+    fflush(stdout);
+    for (int i = 0; i < KILLS / 2; i++) {
+        struct study s;
+        bool after_word = check_chance(&rng, 80);
+        size_t promised =
+            promised_before_kill(batch_until_killed, &setup, after_word, (long)wni_rng_below(&rng, 4000000));
+        CHECK_OK(open_study(&s, &setup, &err), err);
+        CHECK(s.history.n_events >= promised && s.history.n_events >= before, "%zu events of %zu promised",
+              s.history.n_events, promised);
+        CHECK_INT(s.history.n_events % (BATCH * (REPORTS + 2)), 0);
+        CHECK_INT(s.history.by_state[WN_RUNNING], 0);
+        before = s.history.n_events;
+        if (i % 10 == 0) check_rows(&s);
+        wni_study_release(&s);
+        if (i % 10 == 0) check_integrity();
+    }
+    CHECK(before > KILLS, "hardly anything happened: %zu events", before);
+}
+
 int main(void)
 {
     signal(SIGPIPE, SIG_IGN);
@@ -291,6 +346,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(sixty_four_processes_share_a_file, set_up, tear_down),
         cmocka_unit_test_setup_teardown(promotions_go_to_one, set_up, tear_down),
         cmocka_unit_test_setup_teardown(killed_at_any_moment, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(killed_in_batches, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -624,6 +624,66 @@ static void patience_has_an_end(void **state)
     wni_study_release(&two);
 }
 
+/* ---- checkpoints ---- */
+
+static long size_of(const char *suffix)
+{
+    char name[sizeof path + 8];
+    struct stat file;
+    snprintf(name, sizeof name, "%s%s", path, suffix);
+    return stat(name, &file) == 0 ? (long)file.st_size / 4096 : -1;
+}
+
+/* A thread moves the log into the file while commits go on; a log that is never at rest is bounded all the
+ * same; and nothing is lost. */
+static void a_thread_makes_checkpoints(void **state)
+{
+    (void)state;
+    enum { PASS = 20, MOST = 200, TRIALS = 400 };
+    for (int bounded = 0; bounded < 2; bounded++) {
+        struct study s;
+        const char *name = bounded ? "bounded" : "free";
+        long log = 0;
+        open_study(&s, name, WN_MINIMIZE);
+        struct sqlite_store *store = s.store.self;
+        store->helper = wni_sqlite_helper_new(&store->file, PASS, bounded ? MOST : INT32_MAX);
+        assert_non_null(store->helper);
+        long before = size_of("");
+        for (int i = 0; i < TRIALS; i++) {
+            CHECK_OK(run_trial(&s, i, WN_COMPLETE), err);
+            if (!bounded && i % 20 == 0) usleep(1000); /* a moment for the thread */
+            if (size_of("-wal") > log) log = size_of("-wal");
+        }
+        if (bounded) CHECK(log < 3 * MOST, "the log has become %ld pages long", log);
+        if (!bounded) CHECK(size_of("") > before, "nothing was moved: %ld pages", before);
+        wni_study_release(&s);
+        CHECK_INT(size_of("-wal"), -1); /* the last to close has moved it all */
+        open_study(&s, name, WN_MINIMIZE);
+        CHECK_INT(s.history.by_state[WN_COMPLETE], TRIALS);
+        wni_study_release(&s);
+    }
+}
+
+/* Passes that fail do no harm. */
+static void a_thread_without_a_file(void **state)
+{
+    (void)state;
+    struct study s;
+    char moved[sizeof path + 8];
+    snprintf(moved, sizeof moved, "%s.away", path);
+    open_study(&s, "s", WN_MINIMIZE);
+    struct sqlite_store *store = s.store.self;
+    store->helper = wni_sqlite_helper_new(&store->file, 1, INT32_MAX);
+    CHECK_INT(rename(path, moved), 0);
+    for (int i = 0; i < 20; i++)
+        CHECK_OK(run_trial(&s, i, WN_COMPLETE), err);
+    CHECK_INT(rename(moved, path), 0);
+    wni_study_release(&s);
+    open_study(&s, "s", WN_MINIMIZE);
+    CHECK_INT(s.history.by_state[WN_COMPLETE], 20);
+    wni_study_release(&s);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -648,6 +708,8 @@ int main(void)
         TEST(a_full_disk),
         TEST(files_may_not_grow),
         TEST(patience_has_an_end),
+        TEST(a_thread_makes_checkpoints),
+        TEST(a_thread_without_a_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
