@@ -24,6 +24,8 @@ struct stage {
     bool hopeless;                         /* an end that is FAILED says so */
     double interrupt_at, again_at;         /* when someone wants it to end; 0: never */
     double ticks_until;                    /* up to this time nothing happens but ticks */
+    unsigned together;                     /* see pending() */
+    const struct study *study;             /* whose trials they are, for start_known() */
 
     double clock, charged;
     struct turn running[WORKERS_MAX]; /* the head is next */
@@ -160,6 +162,33 @@ static const struct backend_ops stage_ops = {.name = "stage",
                                              .charge = charge,
                                              .close = close_stage};
 
+/* Happenings come `together` at a time, as those of processes do. */
+static bool pending(const void *self)
+{
+    const struct stage *s = self;
+    return s->n_running > 0 && (unsigned)s->clock % s->together != 0;
+}
+
+/* Nothing is started that the log does not know. */
+static wn_status start_known(void *self, uint32_t trial, const double *config, bool again,
+                             double resumed_from, struct err *err)
+{
+    struct stage *s = self;
+    CHECK(!s->study->batch.entered, "trial %u is started before it is written", trial);
+    return start(self, trial, config, again, resumed_from, err);
+}
+
+static const struct backend_ops crowd_ops = {.name = "crowd",
+                                             .ticks = true,
+                                             .start = start_known,
+                                             .stop = stop,
+                                             .complete = complete,
+                                             .discard = discard,
+                                             .next = next,
+                                             .pending = pending,
+                                             .now = now,
+                                             .close = close_stage};
+
 static const struct backend_ops process_ops = {.name = "processes",
                                                .ticks = true,
                                                .start = start,
@@ -270,6 +299,137 @@ static size_t count(const struct run *r, wn_state state)
 }
 
 /* ---- the loop ---- */
+
+/* ---- batches ---- */
+
+/* A store that counts, and fails when told to. */
+static struct {
+    unsigned commits, appends, fail_at;
+} counted;
+
+static wn_status count_commit(void *self, struct err *err)
+{
+    (void)self;
+    if (++counted.commits == counted.fail_at) return wni_fail(err, WN_ESTORE, "the disk is full");
+    return WN_OK;
+}
+
+static wn_status count_append(void *self, uint64_t seq, const struct event *e, const struct trial_row *row,
+                              struct err *err)
+{
+    (void)self, (void)seq, (void)e, (void)row, (void)err;
+    counted.appends++;
+    return WN_OK;
+}
+
+static void hear_written(void *context, const struct study *study, const struct happening *report)
+{
+    struct run *r = context;
+    r->heard++;
+    CHECK(!study->batch.entered, "trial %u is heard of before it is written", report->trial);
+    CHECK(r->heard <= study->history.n_reports, "a report is heard before it is taken in");
+}
+
+static void hear_written_end(void *context, const struct study *study, uint32_t trial, wn_state state,
+                             const char *detail)
+{
+    struct run *r = context;
+    CHECK(!study->batch.entered, "the end of trial %u is told before it is written", trial);
+    CHECK(detail == NULL || !strcmp(detail, "so it is") || !strcmp(detail, "the run ended before it did") ||
+              !strncmp(detail, "no process", 10),
+          "'%s'", detail);
+    r->ended[state]++;
+}
+
+/* With `together` happenings at a time.  `thinking`: seconds that a proposal is said to take. */
+static wn_status run_crowd(struct run *r, unsigned together, double thinking, unsigned fail_at)
+{
+    static struct store_ops counting;
+    counting = *r->study.store.ops;
+    counting.commit = count_commit;
+    counting.append = count_append;
+    counted.commits = counted.appends = 0;
+    counted.fail_at = fail_at;
+    r->study.store.ops = &counting;
+    r->study.batch.thinking = thinking;
+    r->stage.together = together;
+    r->stage.study = &r->study;
+    struct backend backend = {.ops = &crowd_ops, .self = &r->stage};
+    struct tuner_setup setup = {
+        .workers = 8,
+        .limits = {.trials = 40},
+        .settle = true,
+        .watcher = {.on_report = hear_written, .on_end = hear_written_end, .context = r}};
+    return wni_tuner_run(&r->study, &backend, &setup, &r->result, &r->err);
+}
+
+static void what_happens_together_is_one_transaction(void **state)
+{
+    (void)state;
+    unsigned commits[3];
+    static const unsigned together[] = {1, 4, 8};
+    for (int i = 0; i < 3; i++) {
+        struct run r;
+        open_run(&r, "fifo", "", 5, 101);
+        CHECK_OK(run_crowd(&r, together[i], 0, 0), r.err);
+        CHECK_INT(count(&r, WN_COMPLETE), 40);
+        CHECK_INT(r.heard, 200);
+        CHECK_INT(r.ended[WN_COMPLETE], 40);
+        CHECK_INT(r.stage.most_running, 8);
+        CHECK_INT(counted.appends, 40 * 7);
+        commits[i] = counted.commits;
+        wni_study_release(&r.study);
+    }
+    CHECK(commits[0] >= 200 && commits[1] < 70 && commits[2] < 40, "%u, %u and %u transactions", commits[0],
+          commits[1], commits[2]);
+}
+
+/* Where proposals take long, nobody waits for the next: each trial is written and started by itself. */
+static void slow_proposals_are_not_gathered(void **state)
+{
+    (void)state;
+    struct run r;
+    open_run(&r, "fifo", "", 5, 101);
+    CHECK_OK(run_crowd(&r, 8, 1e9, 0), r.err);
+    CHECK_INT(count(&r, WN_COMPLETE), 40);
+    CHECK(counted.commits >= 70, "%u transactions", counted.commits);
+    wni_study_release(&r.study);
+}
+
+/* What could not be written was not told, and nothing of it started. */
+static void a_batch_that_fails_ends_the_run(void **state)
+{
+    (void)state;
+    for (unsigned k = 1; k < 30; k++) {
+        struct run r;
+        open_run(&r, "fifo", "", 5, 101);
+        CHECK_INT(run_crowd(&r, 4, 0, k), WN_ESTORE);
+        CHECK_TEXT(r.err.text, "the disk is full");
+        CHECK_INT(counted.commits, k); /* and no other was tried */
+        CHECK_INT(r.stage.n_running, 0);
+        CHECK(r.heard <= r.study.history.n_reports, "%u reports heard", r.heard);
+        CHECK_INT(r.ended[WN_CANCELLED], 0);
+        unsigned started = 0;
+        for (int t = 0; t < 40; t++)
+            started += r.stage.told[t].starts;
+        CHECK(k > 1 ? started >= 8 : started == 0, "%u trials were started", started);
+        wni_study_release(&r.study);
+    }
+}
+
+/* A trial that cannot be started ends the run, and those asked for with it as well. */
+static void a_batch_of_which_one_cannot_start(void **state)
+{
+    (void)state;
+    struct run r;
+    open_run(&r, "fifo", "", 5, 101);
+    r.stage.fail_start = 3;
+    CHECK_INT(run_crowd(&r, 4, 0, 0), WN_EIO);
+    CHECK_INT(count(&r, WN_RUNNING), 0);
+    CHECK_INT(count(&r, WN_FAILED), 1);
+    CHECK_INT(count(&r, WN_CANCELLED), 7);
+    wni_study_release(&r.study);
+}
 
 static void all_trials_run_to_the_end(void **state)
 {
@@ -734,6 +894,10 @@ int main(void)
         cmocka_unit_test(checkpoints_go_with_their_trials),
         cmocka_unit_test(paused_trials_keep_their_checkpoints),
         cmocka_unit_test(duties_are_done_and_what_they_find_is_obeyed),
+        cmocka_unit_test(what_happens_together_is_one_transaction),
+        cmocka_unit_test(slow_proposals_are_not_gathered),
+        cmocka_unit_test(a_batch_that_fails_ends_the_run),
+        cmocka_unit_test(a_batch_of_which_one_cannot_start),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
