@@ -5,7 +5,7 @@
  * others write to as well, it takes the write lock, catches up with what they appended, checks, makes room,
  * appends to the store, and, once that is durable, appends to the history and tells searcher and scheduler.
  * Only the steps before the store's commit may fail, so an event either happened everywhere or nowhere.
- * docs/adr/0012 has the whole story. */
+ * docs/adr/0012 has the whole story, docs/adr/0015 that of batches. */
 #ifndef WNI_TUNER_STUDY_H
 #define WNI_TUNER_STUDY_H
 
