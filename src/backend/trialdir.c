@@ -65,9 +65,9 @@ uint32_t wni_trial_folders(const char *folder)
     DIR *listing = opendir(folder);
     uint32_t known = 0;
     for (struct dirent *entry; listing && (entry = readdir(listing));) {
-        unsigned trial;
-        if (sscanf(entry->d_name, "trial-%u", &trial) == 1 && trial >= known && trial < UINT32_MAX)
-            known = trial + 1;
+        if (strncmp(entry->d_name, "trial-", 6) != 0) continue;
+        unsigned long trial = strtoul(entry->d_name + 6, NULL, 10);
+        if (trial >= known && trial < UINT32_MAX) known = (uint32_t)trial + 1;
     }
     if (listing) closedir(listing);
     return known;
