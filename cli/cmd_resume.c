@@ -95,16 +95,6 @@ static int run_worker(struct args *args)
     return run_found(args, help_study);
 }
 
-/* clang-format off */
-#define LIMITS                                                                                               \
-    {.name = "trials", .value = "N", .help = "start at most N trials in all, those there are included"},     \
-    {.name = "results", .value = "N", .help = "end after N reports in all"},                                   \
-    {.name = "time", .value = "TIME", .help = "end after this long: 90s, 30m, 1h30m"},                       \
-    {.name = "timeout", .value = "TIME", .help = "end a trial that runs longer"},                            \
-    {.name = "grace", .value = "TIME", .help = "between SIGTERM and SIGKILL"},                               \
-    {.name = "retries", .value = "N", .help = "how often a failed trial is run again"}
-/* clang-format on */
-
 static const struct cli_option resume_options[] = {
     {.name = "file", .value = "STUDY.yaml", .help = "go on as this file says; what it leaves out stays"},
     {.name = "param",
@@ -113,7 +103,7 @@ static const struct cli_option resume_options[] = {
      .help = "widen a parameter: a larger range, or all values and new ones behind: lr=log:1e-6..1, "
              "act=relu,tanh,gelu"},
     {.name = "workers", .value = "N", .help = "trials that run at the same time [as before]"},
-    LIMITS,
+    LIMIT_OPTIONS,
     {.name = "no-run", .help = "only store what changes, run nothing"},
     STORE_OPTION,
     STUDY_OPTION,
@@ -123,7 +113,7 @@ static const struct cli_option resume_options[] = {
 
 static const struct cli_option worker_options[] = {
     {.name = "workers", .value = "N", .fallback = "1", .help = "trials that run at the same time here"},
-    LIMITS,
+    LIMIT_OPTIONS,
     STORE_OPTION,
     STUDY_OPTION,
     RUN_OPTIONS,

@@ -20,14 +20,10 @@ static const double TICK_SECONDS = 0.1, LEASE_SECONDS = 60;
 wn_status wni_run_options(const struct args *args, struct run_options *out, struct err *err)
 {
     uint64_t give_up = 0;
-    const char *keep = wni_arg(args, "checkpoints");
     wn_status st = wni_arg_count(args, "give-up", 0, 1000000, &give_up, err);
     *out = (struct run_options){.quiet = wni_flag(args, "quiet"),
                                 .plot = wni_flag(args, "plot"),
                                 .interrupt_ends = !strcmp(wni_arg(args, "on-interrupt"), "stop"),
-                                .keep = !strcmp(keep, "all")    ? KEEP_ALL
-                                        : !strcmp(keep, "none") ? KEEP_NONE
-                                                                : KEEP_BEST,
                                 .give_up = (unsigned)give_up,
                                 .format = wni_arg(args, "format")};
     return st;
@@ -194,6 +190,11 @@ static wn_status on_duty(void *context, struct study *study, struct err *err)
     return WN_OK;
 }
 
+static enum keep_checkpoints kept(const char *which)
+{
+    return !strcmp(which, "all") ? KEEP_ALL : !strcmp(which, "none") ? KEEP_NONE : KEEP_BEST;
+}
+
 static void set_up_tuner(struct run *r)
 {
     const struct studyfile *f = r->file;
@@ -201,7 +202,7 @@ static void set_up_tuner(struct run *r)
                                     .duty_seconds = TICK_SECONDS,
                                     .began = age(&r->study),
                                     .give_up = r->options->give_up,
-                                    .keep = r->options->keep,
+                                    .keep = kept(f->trial.checkpoints),
                                     .settle = true,
                                     .interrupt_ends = r->options->interrupt_ends};
     set_limits(r, f);
@@ -278,6 +279,11 @@ static void print_next(const struct run *r)
     else if (!cut && limits->reports && h->n_reports >= limits->reports)
         printf("its limit of %llu reports is reached; go on with more: winnow resume %s --results %zu\n",
                (unsigned long long)limits->reports, name, 2 * h->n_reports);
+    else if (!cut && limits->resource > 0 && h->total_resource >= limits->resource)
+        printf("its limit of %.15g %ss in all is reached; go on with more: winnow resume %s --total-resource "
+               "%.15g\n",
+               limits->resource, r->file->resource.name ? r->file->resource.name : "report", name,
+               2 * h->total_resource);
     else
         printf("go on with it: winnow resume %s\n", name);
 }

@@ -14,11 +14,10 @@ struct run_options {
     const struct args *own;           /* flags that count in this process only; NULL: none */
     bool quiet, plot;
     bool interrupt_ends; /* the first Ctrl-C stops running trials too */
-    enum keep_checkpoints keep;
-    unsigned give_up;   /* see tuner.h */
-    const char *format; /* of the summary on stdout: text or json */
-    bool begins;        /* it is a new study, in place of one without a single report */
-    const char *path;   /* of the study file; NULL: there was none, or it is not known */
+    unsigned give_up;    /* see tuner.h */
+    const char *format;  /* of the summary on stdout: text or json */
+    bool begins;         /* it is a new study, in place of one without a single report */
+    const char *path;    /* of the study file; NULL: there was none, or it is not known */
 };
 
 /* Flags for these: rows of a command's table, and reading them. */
@@ -27,8 +26,8 @@ struct run_options {
     {.name = "folder", .value = "DIR", .help = "where trial folders go [winnow-runs/NAME]"},                 \
     {.name = "on-interrupt", .value = "WHAT", .fallback = "finish", .choices = "finish|stop",                \
      .help = "what the first Ctrl-C does to running trials; the second always stops them"},                  \
-    {.name = "checkpoints", .value = "WHICH", .fallback = "best", .choices = "best|all|none",                \
-     .help = "whose checkpoints are kept when they are done; paused trials keep theirs"},                    \
+    {.name = "checkpoints", .value = "WHICH", .choices = "best|all|none",                                    \
+     .help = "whose checkpoints are kept when they are done [best]; paused trials keep theirs"},             \
     {.name = "give-up", .value = "N", .fallback = "20",                                                      \
      .help = "end with an error after N failures in a row without a report; 0: never"},                      \
     {.name = "format", .value = "FORMAT", .fallback = "text", .choices = "text|json",                        \

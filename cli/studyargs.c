@@ -165,11 +165,20 @@ static void override_all(struct builder *b, struct node *root, const struct args
 {
     static const struct {
         const char *flag, *section, *key;
-    } rows[] = {
-        {"name", NULL, "name"},         {"store", NULL, "store"},        {"folder", NULL, "folder"},
-        {"workers", NULL, "workers"},   {"seed", NULL, "seed"},          {"trials", "stop", "trials"},
-        {"results", "stop", "results"}, {"time", "stop", "time"},        {"timeout", "trial", "timeout"},
-        {"grace", "trial", "grace"},    {"retries", "trial", "retries"}, {"pattern", "report", "pattern"}};
+    } rows[] = {{"name", NULL, "name"},
+                {"store", NULL, "store"},
+                {"folder", NULL, "folder"},
+                {"workers", NULL, "workers"},
+                {"seed", NULL, "seed"},
+                {"trials", "stop", "trials"},
+                {"results", "stop", "results"},
+                {"time", "stop", "time"},
+                {"timeout", "trial", "timeout"},
+                {"grace", "trial", "grace"},
+                {"retries", "trial", "retries"},
+                {"pattern", "report", "pattern"},
+                {"checkpoints", "trial", "checkpoints"},
+                {"total-resource", "stop", "resource"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         override(b, root, args, rows[i].flag, rows[i].section, rows[i].key);
     override_method(b, root, args);

@@ -10,6 +10,17 @@
 
 /* Flags that change or make up a study: rows for a command's table. */
 /* clang-format off */
+/* What a study may be given later, too. */
+#define LIMIT_OPTIONS                                                                                        \
+    {.name = "trials", .value = "N", .help = "start at most N trials in all"},                               \
+    {.name = "results", .value = "N", .help = "end after N reports in all"},                                 \
+    {.name = "time", .value = "TIME", .help = "end after this long: 90s, 30m, 1h30m"},                       \
+    {.name = "total-resource", .value = "R",                                                                 \
+     .help = "end when all trials together have used so much: epochs, or what the resource is"},             \
+    {.name = "timeout", .value = "TIME", .help = "end a trial that runs longer"},                            \
+    {.name = "grace", .value = "TIME", .help = "between SIGTERM and SIGKILL [the study's, else 10s]"},       \
+    {.name = "retries", .value = "N", .help = "how often a failed trial is run again [the study's, else 0]"}
+
 #define STUDY_OPTIONS                                                                                        \
     {.name = "name", .value = "NAME", .help = "name of the study [the file's, or the program's]"},           \
     {.name = "store", .value = "ADDRESS", .help = "where results are kept [the file's, else $WINNOW_STORE, else sqlite:///winnow.db]; memory: nowhere"},                                 \
@@ -18,12 +29,7 @@
     {.name = "set", .value = "PART.OPTION=VALUE", .many = true,                                              \
      .help = "change an option of the method: --set scheduler.eta=4"},                                       \
     {.name = "seed", .value = "N", .help = "which random numbers [0]"},                                      \
-    {.name = "trials", .value = "N", .help = "start at most N trials in all"},                               \
-    {.name = "results", .value = "N", .help = "end after N reports"},                                        \
-    {.name = "time", .value = "TIME", .help = "end after this long: 90s, 30m, 1h30m"},                       \
-    {.name = "timeout", .value = "TIME", .help = "end a trial that runs longer"},                            \
-    {.name = "grace", .value = "TIME", .help = "between SIGTERM and SIGKILL [10s]"},                         \
-    {.name = "retries", .value = "N", .help = "how often a failed trial is run again [0]"}
+    LIMIT_OPTIONS
 
 #define STUDY_FROM_FLAGS                                                                                     \
     {.name = "minimize", .value = "METRIC", .help = "without a file: what to minimize, as the program reports it"}, \

@@ -72,10 +72,24 @@ static void read_stop(struct reader *r, const struct node *at, const struct node
     wni_keys_read(r, at, value, "stop", stop_keys, COUNT(stop_keys));
 }
 
+static void read_checkpoints(struct reader *r, const struct node *at, const struct node *value)
+{
+    static const char *const names[] = {"best", "all", "none"};
+    (void)at;
+    if (!wni_needs_text(r, value, "trial.checkpoints", "best, all or none")) return;
+    for (size_t i = 0; i < COUNT(names); i++)
+        if (!strcmp(value->text, names[i])) {
+            r->study->trial.checkpoints = names[i];
+            return;
+        }
+    wni_problem_unknown(r->problems, value, NULL, "choice of checkpoints", value->text, names, COUNT(names));
+}
+
 static const struct key_def trial_keys[] = {
     {"timeout", KEY_TIME, FIELD(trial.timeout)},
     {"retries", KEY_INT, FIELD(trial.retries), .min = 0, .max = 1000},
     {"grace", KEY_TIME_OR_ZERO, FIELD(trial.grace)},
+    {"checkpoints", KEY_OTHER, .read = read_checkpoints},
 };
 
 static void read_trial(struct reader *r, const struct node *at, const struct node *value)
@@ -279,7 +293,8 @@ static const struct key_def file_keys[] = {
 
 static void defaults(struct studyfile *study)
 {
-    *study = (struct studyfile){.workers = 1, .resource = {.min = 1, .max = 1}, .trial = {.grace = 10}};
+    *study = (struct studyfile){
+        .workers = 1, .resource = {.min = 1, .max = 1}, .trial = {.grace = 10, .checkpoints = "best"}};
     wni_space_init(&study->space);
 }
 

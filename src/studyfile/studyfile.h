@@ -44,9 +44,10 @@ struct studyfile {
         double resource;         /* sum over all trials; 0: no limit */
     } stop;
     struct {
-        double timeout;  /* seconds; 0: none */
-        double grace;    /* seconds between SIGTERM and SIGKILL */
-        int64_t retries; /* after a failure */
+        double timeout;          /* seconds; 0: none */
+        double grace;            /* seconds between SIGTERM and SIGKILL */
+        int64_t retries;         /* after a failure */
+        const char *checkpoints; /* whose are kept when they are done: best, all or none */
     } trial;
 
     const char *store;   /* NULL: not said */

@@ -107,6 +107,18 @@ static void drop_checkpoints(struct tuner *t, uint32_t trial)
     t->best = best;
 }
 
+/* Those of trials that ended while nobody ran them: lost for good, or cancelled by a user. */
+static void sweep_checkpoints(struct tuner *t)
+{
+    const struct history *h = &t->study->history;
+    if (t->setup->keep == KEEP_ALL || h->by_state[WN_LOST] + h->by_state[WN_CANCELLED] == 0) return;
+    for (uint32_t trial = 0; trial < h->n_trials; trial++) {
+        bool best = t->setup->keep == KEEP_BEST && trial == h->best_trial;
+        wn_state state = (wn_state)h->trials[trial].state;
+        if ((state == WN_LOST || state == WN_CANCELLED) && is_final(t, trial) && !best) discard(t, trial);
+    }
+}
+
 /* ---- starting ---- */
 
 /* Asks for a trial, charging the time it took if the backend wants to know. */
@@ -483,6 +495,7 @@ static wn_status settle(struct tuner *t, wn_status failed, struct err *err)
         take_out(t, &t->running[0]);
         if (finished == WN_ESTATE) finished = WN_OK; /* somebody else has */
         if (!finished) WATCH(t, on_end, trial, (wn_state)t->study->history.trials[trial].state, RUN_ENDED);
+        if (!finished && is_final(t, trial)) drop_checkpoints(t, trial);
         if (!first && (st || finished)) {
             first = st ? st : finished;
             *err = own;
@@ -502,7 +515,10 @@ wn_status wni_tuner_run(struct study *study, struct backend *backend, const stru
     t.running = wni_new(struct running, setup->workers);
     t.jobs = wni_new(struct handout, setup->workers);
     wn_status st = t.running && t.jobs ? loop(&t, err) : wni_fail_memory(err);
-    if (setup->settle) st = settle(&t, st, err);
+    if (setup->settle) {
+        st = settle(&t, st, err);
+        sweep_checkpoints(&t);
+    }
     free(t.running);
     free(t.jobs);
     free(t.notes);

@@ -136,4 +136,26 @@ run trials killed --state running --format csv
 is 'which the log takes for running' "$(sed 1d stdout | wc -l)" 2
 goes_on killed 'COMPLETE 4'
 truth 'killed: lost at once, run again, with their checkpoints' sh -c '[ "$(cat killed-runs/*/stdout | wc -l)" = 12 ]'
+
+# ---- what is kept of trials, and a limit of epochs ----
+
+cat >curve.sh <<'SH'
+#!/bin/sh
+for n in 1 2 3; do
+    echo $n >"$WINNOW_CHECKPOINT_DIR/n"
+    echo "epoch=$n loss=$1"
+done
+SH
+chmod +x curve.sh
+curve="--quiet --minimize loss --param x=0..1 --resource epoch=1..3"
+run run $curve --name kept --folder kept --trials 2 --checkpoints all -- ./curve.sh '{x}'
+run resume kept --quiet --trials 4
+is 'a study remembers whose checkpoints it keeps' "$(ls kept/*/checkpoint/n | wc -l)" 4
+run resume kept --quiet --trials 5 --checkpoints best
+truth 'and can change its mind' [ "$(ls kept/*/checkpoint/n | wc -l)" -lt 5 ]
+run run $curve --name much --folder much --total-resource 6 -- ./curve.sh '{x}'
+says 'a limit of epochs in all names the way on' stdout 'limit of 6 epochs in all is reached; go on with more: winnow resume much --total-resource 12$'
+run resume much --quiet --total-resource 12
+is 'which works' "$code" 0
+says 'up to the next' stdout '^4 trials .*'
 finish

@@ -81,6 +81,9 @@ run run study.yaml --quiet --folder best
 is 'by default the best is kept' "$(ls best/*/checkpoint/n | wc -l)" 1
 run run study.yaml --quiet --folder none --checkpoints none
 is 'or none' "$(ls none/*/checkpoint/n 2>/dev/null | wc -l)" 0
+run run study.yaml --quiet --method rs --name cut --folder cut --trials 100 --time 0.5s --checkpoints none
+says 'trials that the limit cut off' stdout 'CANCELLED'
+is 'leave none behind' "$(ls cut/*/checkpoint/n 2>/dev/null | wc -l)" 0
 
 # ---- without a file ----
 

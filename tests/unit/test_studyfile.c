@@ -82,7 +82,7 @@ static void test_whole_file(void **state)
                   "workers: 4\n"
                   "stop: {trials: 200, time: 2h, resource: 20000, results: 1e6}\n"
                   "seed: 7\n"
-                  "trial: {timeout: 30m, retries: 1, grace: 5s}\n"
+                  "trial: {timeout: 30m, retries: 1, grace: 5s, checkpoints: none}\n"
                   "store: sqlite:///mlp.db\n"
                   "folder: /scratch/mlp\n"
                   "report: {pattern: 'loss=([0-9.]+)'}\n"
@@ -112,6 +112,7 @@ static void test_whole_file(void **state)
     CHECK_INT(s.seed, 7);
     CHECK_DOUBLE(s.trial.timeout, 1800);
     CHECK_INT(s.trial.retries, 1);
+    CHECK_STR(s.trial.checkpoints, "none");
     CHECK_DOUBLE(s.trial.grace, 5);
     CHECK_TEXT(s.store, "sqlite:///mlp.db");
     CHECK_TEXT(s.folder, "/scratch/mlp");
@@ -148,6 +149,7 @@ static void test_defaults(void **state)
     CHECK_DOUBLE(s.stop.resource, 0);
     CHECK_DOUBLE(s.trial.timeout, 0);
     CHECK_INT(s.trial.retries, 0);
+    CHECK_STR(s.trial.checkpoints, "best");
     CHECK_DOUBLE(s.trial.grace, 10);
     assert_null(s.store);
     assert_null(s.folder);
@@ -383,6 +385,7 @@ static void test_wrong_values(void **state)
         {"stop: {resource: inf}", "s:4:18: 'stop.resource' must be a number above 0, got 'inf'\n"},
         {"trial: {grace: -1s}",
          "s:4:16: 'trial.grace' must be a time such as 90s, 30m, 2h, 1d or 1h30m, got '-1s'\n"},
+        {"trial: {checkpoints: bes}", "s:4:22: unknown choice of checkpoints 'bes'; did you mean 'best'?\n"},
         {"trial: {retries: -1}", "s:4:18: 'trial.retries' must be a whole number from 0 to 1000, got '-1'\n"},
         {"trial: {timeout: [1]}",
          "s:4:18: 'trial.timeout' must be a time such as 90s, 30m, 2h, 1d or 1h30m, above 0, got a list\n"},

@@ -832,6 +832,33 @@ static void checkpoints_go_with_their_trials(void **state)
     }
 }
 
+/* Cut off by the end of the run; lost, or cancelled by a user, while nobody ran them. */
+static void checkpoints_go_with_trials_that_never_ended(void **state)
+{
+    (void)state;
+    for (int keep = KEEP_BEST; keep <= KEEP_NONE; keep++) {
+        struct run r;
+        open_processes(&r, "fifo", 9);
+        r.stage.interrupt_at = 5;
+        struct tuner_setup setup = {
+            .workers = 3, .settle = true, .interrupt_ends = true, .keep = (enum keep_checkpoints)keep};
+        CHECK_OK(run(&r, setup), r.err);
+        CHECK_INT(count(&r, WN_CANCELLED), 3);
+        for (uint32_t i = 0; i < 3; i++) {
+            bool kept = keep == KEEP_ALL || (keep == KEEP_BEST && i == r.study.history.best_trial);
+            CHECK_INT(r.stage.told[i].discarded > 0, !kept);
+            r.stage.told[i].discarded = 0;
+        }
+        r.stage.interrupt_at = 0;
+        setup.limits.trials = 3; /* there are: nothing is to be done but this */
+        CHECK_OK(run(&r, setup), r.err);
+        for (uint32_t i = 0; i < 3; i++)
+            CHECK_INT(r.stage.told[i].discarded,
+                      keep == KEEP_NONE || (keep == KEEP_BEST && i != r.study.history.best_trial));
+        wni_study_release(&r.study);
+    }
+}
+
 static void paused_trials_keep_their_checkpoints(void **state)
 {
     (void)state;
@@ -892,6 +919,7 @@ int main(void)
         cmocka_unit_test(interrupted_runs_are_not_repeated),
         cmocka_unit_test(trials_at_the_largest_resource_are_let_go),
         cmocka_unit_test(checkpoints_go_with_their_trials),
+        cmocka_unit_test(checkpoints_go_with_trials_that_never_ended),
         cmocka_unit_test(paused_trials_keep_their_checkpoints),
         cmocka_unit_test(duties_are_done_and_what_they_find_is_obeyed),
         cmocka_unit_test(what_happens_together_is_one_transaction),
