@@ -341,7 +341,9 @@ static wn_status set_up(struct sqlite_file *f, enum sqlite_mode mode, bool full,
         int64_t version = 0;
         st = read_version(f, &version, err);
         if (!st) st = check_version(f, version, VERSION, err);
-        if (st || version == 0 || version == VERSION) return st;
+        if (!st && version == 0) /* made just now, or by a hand */
+            st = wni_fail(err, WN_ENOTFOUND, "store '%s': the file has no studies yet", f->path);
+        if (st || version == VERSION) return st;
         if (sqlite3_db_readonly(f->db, "main") == 1) return fail_old(f, version, err);
     }
     if (!st) st = wni_sqlite_execute(f, "PRAGMA journal_mode=WAL", err);

@@ -40,19 +40,13 @@ static wn_status find_study(struct sqlite_file *f, const char *name, bool setup,
     return st;
 }
 
-/* A file that was made but never set up has no studies. */
-static wn_status look(struct sqlite_file *f, const char *address, struct err *err)
-{
-    return wni_sqlite_open(f, address, SQLITE_LOOK, err);
-}
-
 /* ---- studies ---- */
 
 static wn_status read_setup(const char *address, const char *name, char **setup, struct err *err)
 {
     struct sqlite_file f;
     struct found found = {0};
-    wn_status st = look(&f, address, err);
+    wn_status st = wni_sqlite_open(&f, address, SQLITE_LOOK, err);
     if (st) return st;
     st = find_study(&f, name, true, &found, err);
     *setup = found.setup;
@@ -177,7 +171,7 @@ static wn_status studies(const char *address, const char *name, take_study *take
 {
     struct sqlite_file f;
     struct found study;
-    wn_status st = look(&f, address, err);
+    wn_status st = wni_sqlite_open(&f, address, SQLITE_LOOK, err);
     if (st) return st;
     if (name) st = find_study(&f, name, false, &study, err);
     if (!st) st = list_studies(&f, name, take, context, err);
@@ -255,7 +249,7 @@ static wn_status trials(const char *address, const char *name, uint32_t from, ta
 {
     struct sqlite_file f;
     struct found found = {0};
-    wn_status st = look(&f, address, err);
+    wn_status st = wni_sqlite_open(&f, address, SQLITE_LOOK, err);
     if (st) return st;
     st = find_study(&f, name, false, &found, err);
     if (!st) st = list_trials(&f, &found, from, take, context, err);

@@ -75,4 +75,8 @@ truth 'and choices' bash -c "
 run help --as zsh
 says 'zsh completion has the commands' stdout "^        'sim:simulate a study"
 if command -v zsh >/dev/null 2>&1; then truth 'and is valid zsh' zsh -n "$out/stdout"; fi
+: >"$out/empty.db"
+run ls --store "sqlite:///$out/empty.db"
+is 'an empty file as a store: exit code 2' "$code" 2
+says 'has no studies yet' stderr "empty.db': the file has no studies yet"
 finish
