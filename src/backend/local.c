@@ -11,6 +11,7 @@
 
 #include "backend/guard.h"
 #include "backend/report.h"
+#include "backend/seats.h"
 #include "backend/spawn.h"
 #include "backend/strays.h"
 #include "backend/trialdir.h"
@@ -97,6 +98,7 @@ struct local {
     struct report_form form;
     struct environment base; /* of all trials */
     struct guard guard;
+    struct seats seats;
     uv_loop_t loop;
     uv_timer_t timer;
     uv_signal_t signals[4];
@@ -568,15 +570,15 @@ static void set_environment(const struct local *b, const struct slot *slot, cons
 {
     const struct local_setup *s = b->setup;
     const struct making *makings = slot->spawn.makings;
-    size_t worker = (size_t)(slot - b->slots);
+    uint32_t seat = b->seats.number[slot - b->slots];
     wni_environment_copy(e, &b->base);
     wni_environment_set(e, "WINNOW_TRIAL", "%u", w->trial);
     wni_environment_set(e, "WINNOW_TRIAL_DIR", "%s", makings[TRIAL_FOLDER].path);
     wni_environment_set(e, "WINNOW_CHECKPOINT_DIR", "%s", makings[TRIAL_CHECKPOINT].path);
     wni_environment_set(e, "WINNOW_PARAMS", "%s", config);
     wni_environment_set(e, "WINNOW_RESUMED_FROM", "%.15g", w->resumed_from);
-    wni_environment_set(e, "WINNOW_WORKER", "%zu", worker);
-    if (s->n_gpus) wni_environment_set(e, "CUDA_VISIBLE_DEVICES", "%d", (int)s->gpus[worker % s->n_gpus]);
+    wni_environment_set(e, "WINNOW_WORKER", "%u", (unsigned)seat);
+    if (s->n_gpus) wni_environment_set(e, "CUDA_VISIBLE_DEVICES", "%d", (int)s->gpus[seat % s->n_gpus]);
 }
 
 /* A trial that ran before has output of that run, which ends here. */
@@ -841,6 +843,7 @@ static void close_local(void *self)
         block_ends(false);
     }
     wni_guard_close(&b->guard);
+    wni_seats_leave(&b->seats);
     for (size_t i = b->head; i < b->n_queue; i++)
         free(b->queue[i].detail);
     free(b->queue);
@@ -924,6 +927,7 @@ static wn_status open_parts(struct local *b, struct err *err)
         b->freed[i] = NAN;
     wn_status st = wni_folder_make(s->folder, b->folder, err);
     if (!st) b->known = wni_trial_folders(b->folder);
+    if (!st) st = wni_seats_take(&b->seats, b->folder, s->workers, err);
     if (!st) st = wni_report_form_init(&b->form, s->metric, s->resource, s->pattern, err);
     if (!st) set_base_environment(b);
     if (!st && b->base.failed) st = wni_fail_memory(err);
@@ -944,6 +948,7 @@ wn_status wni_local_open(struct backend *backend, const struct local_setup *setu
     b->own = *setup;
     b->setup = &b->own;
     b->guard.pipe = -1;
+    b->seats.fd = -1;
     b->opened = wni_clock_seconds();
     wn_status st = open_parts(b, err);
     if (st) {
