@@ -70,12 +70,14 @@ static int on_commit(void *context, sqlite3 *db, const char *name, int pages)
 {
     struct sqlite_helper *h = context;
     if (pages < h->pass) h->next_pass = h->pass; /* it was begun anew */
-    if (pages < h->next_pass || is_at_work(h)) return SQLITE_OK;
+    if (pages < h->next_pass || (pages < h->most && is_at_work(h))) return SQLITE_OK;
     h->next_pass = pages + h->pass;
-    if (pages < h->most)
+    if (pages < h->most) {
         start_pass(h);
-    else
+    } else {
+        wait_for(h); /* only one can: else the log would grow while the thread waits for a processor */
         sqlite3_wal_checkpoint_v2(db, name, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+    }
     return SQLITE_OK;
 }
 
