@@ -29,7 +29,7 @@ struct run_options {
     {.name = "checkpoints", .value = "WHICH", .choices = "best|all|none",                                    \
      .help = "whose checkpoints are kept when they are done [best]; paused trials keep theirs"},             \
     {.name = "give-up", .value = "N", .fallback = "20",                                                      \
-     .help = "end with an error after N failures in a row without a report; 0: never"},                      \
+     .help = "end with an error after N failures or timeouts in a row without a report; 0: never"},          \
     {.name = "format", .value = "FORMAT", .fallback = "text", .choices = "text|json",                        \
      .help = "how to print the result"},                                                                     \
     {.name = "plot", .help = "draw the best value over time and the learning curves at the end"},            \

@@ -350,6 +350,21 @@ static void write_outcome(const struct local *b, const struct slot *slot, const 
     wni_buf_release(&text);
 }
 
+/* What it printed last is often why: its errors, or else whatever there is. */
+static void put_tail(const struct slot *slot, wn_state state, const char *errors, struct buf *detail)
+{
+    char tail[TAIL_MAX + 1] = "";
+    bool explained = slot->why == ENDED_ITSELF && WIFEXITED(slot->status) && !WEXITSTATUS(slot->status);
+    if (state == WN_COMPLETE) return;
+    if (*errors) {
+        wni_buf_printf(detail, "\nlast lines of stderr:\n%s", errors);
+        return;
+    }
+    if (!explained && slot->streams[0].at > slot->streams[0].from)
+        wni_file_tail(slot->streams[0].fd, slot->streams[0].from, tail);
+    if (*tail) wni_buf_printf(detail, "\nlast lines of stdout:\n%s", tail);
+}
+
 /* The last line that came without its newline, then the end itself. */
 static void tell_end(struct local *b, struct slot *slot)
 {
@@ -367,7 +382,7 @@ static void tell_end(struct local *b, struct slot *slot)
     if (more) *more = '\0';
     write_outcome(b, slot, wni_buf_text(&detail), tail);
     if (more) *more = '\n';
-    if (state != WN_COMPLETE && *tail) wni_buf_printf(&detail, "\nlast lines of stderr:\n%s", tail);
+    put_tail(slot, state, tail, &detail);
     struct happening it = {.kind = HAPPENED_END, .trial = slot->trial, .state = state};
     if (slot->heard && !detail.failed) {
         remember(b, push(b, &it, detail.data, &err), &err);

@@ -40,7 +40,7 @@ struct tuner {
     struct note *notes; /* not yet told */
     size_t n_notes, notes_cap;
     struct arena words;             /* their details */
-    unsigned failed_in_row;         /* trials that failed and never reported */
+    unsigned failed_in_row;         /* trials that failed or ran out of time and never reported */
     uint32_t best;                  /* whose checkpoint is kept */
     double duty, synced, signed_at; /* when they were last done */
     bool closed;                    /* no more trials will be asked */
@@ -278,14 +278,16 @@ static wn_status fill_workers(struct tuner *t, struct err *err)
 static wn_status mind_failures(struct tuner *t, uint32_t trial, const char *detail, struct err *err)
 {
     const struct trial *row = &t->study->history.trials[trial];
-    if (row->state != WN_FAILED || row->n_reports > 0) {
+    bool failed = row->state == WN_FAILED || row->state == WN_TIMEOUT;
+    if (!failed || row->n_reports > 0) {
         t->failed_in_row = 0;
         return WN_OK;
     }
     t->failed_in_row++;
     if (!t->setup->give_up || t->failed_in_row < t->setup->give_up) return WN_OK;
     t->result->gave_up = true;
-    return wni_fail(err, WN_EIO, "%u trials in a row failed without a report; the last: %s", t->failed_in_row,
+    return wni_fail(err, WN_EIO, "%u trial%s failed without a report; the last: %s", t->failed_in_row,
+                    t->failed_in_row == 1 ? "" : "s in a row",
                     detail && *detail ? detail : "no reason known");
 }
 

@@ -43,7 +43,8 @@ struct tuner_setup {
     struct tuner_watcher watcher;
     double duty_seconds;
     double began;     /* how old the study was when the backend's clock was 0: events are noted by its age */
-    unsigned give_up; /* fail after so many trials in a row that failed without any report; 0: never */
+    unsigned give_up; /* fail after so many trials in a row that ended as FAILED or TIMEOUT without any report;
+                         0: never */
     enum keep_checkpoints keep;
     bool charge; /* tell the backend the real seconds spent deciding */
     bool settle; /* what still runs at the end is stopped and recorded as CANCELLED, not left RUNNING */

@@ -273,7 +273,7 @@ static void ends_are_judged(void **state)
         const char *detail;
     } rows[] = {
         {"echo epoch=1 loss=1", WN_COMPLETE, "it ended by itself"},
-        {"echo epoch=1 loss=1; exit 3", WN_FAILED, "exit code 3"},
+        {"echo epoch=1 loss=1; exit 3", WN_FAILED, "exit code 3\nlast lines of stdout:\nepoch=1 loss=1"},
         {"echo hello; echo oh no >&2", WN_FAILED,
          "it ended without reporting 'loss': print a line such as 'epoch=3 loss=0.21', or set report.pattern "
          "in "
@@ -516,7 +516,7 @@ static void time_is_limited(void **state)
     struct happening it = next_end(&w, &reports);
     CHECK_INT(it.state, WN_TIMEOUT);
     CHECK_INT(reports, 1);
-    CHECK_HAS(it.detail, "it ran longer than 0.3 s");
+    CHECK_HAS(it.detail, "it ran longer than 0.3 s\nlast lines of stdout:\nepoch=1 loss=1");
     CHECK(it.time > 0.25 && it.time < 5, "%g s", it.time);
     close_world(&w);
 }

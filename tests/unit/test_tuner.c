@@ -697,6 +697,21 @@ static void it_gives_up_on_what_never_works(void **state)
     wni_study_release(&r.study);
 }
 
+static void trials_that_hang_are_given_up_on_too(void **state)
+{
+    (void)state;
+    struct run r;
+    open_processes(&r, "fifo", 3);
+    r.stage.breaks_at = 1;
+    r.stage.end = WN_TIMEOUT;
+    CHECK_INT(
+        run(&r, (struct tuner_setup){.workers = 2, .limits = {.trials = 30}, .give_up = 1, .settle = true}),
+        WN_EIO);
+    CHECK_TEXT(r.err.text, "1 trial failed without a report; the last: so it is");
+    CHECK_INT(count(&r, WN_TIMEOUT), 1);
+    wni_study_release(&r.study);
+}
+
 static void failures_after_reports_are_no_reason_to_give_up(void **state)
 {
     (void)state;
@@ -910,6 +925,7 @@ int main(void)
         cmocka_unit_test(decisions_are_charged_when_asked_for),
         cmocka_unit_test(failed_runs_are_repeated),
         cmocka_unit_test(it_gives_up_on_what_never_works),
+        cmocka_unit_test(trials_that_hang_are_given_up_on_too),
         cmocka_unit_test(failures_after_reports_are_no_reason_to_give_up),
         cmocka_unit_test(a_command_that_cannot_run_ends_the_run),
         cmocka_unit_test(what_runs_at_the_end_is_stopped),
