@@ -15,16 +15,18 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { GIVE_UP = 20, GIVE_UP_SILENT = 3 }; /* unless --give-up says otherwise */
 static const double TICK_SECONDS = 0.1, LEASE_SECONDS = 60;
 
 wn_status wni_run_options(const struct args *args, struct run_options *out, struct err *err)
 {
-    uint64_t give_up = 0;
+    uint64_t give_up = GIVE_UP;
     wn_status st = wni_arg_count(args, "give-up", 0, 1000000, &give_up, err);
     *out = (struct run_options){.quiet = wni_flag(args, "quiet"),
                                 .plot = wni_flag(args, "plot"),
                                 .interrupt_ends = !strcmp(wni_arg(args, "on-interrupt"), "stop"),
                                 .give_up = (unsigned)give_up,
+                                .give_up_silent = wni_flag(args, "give-up") ? 0 : GIVE_UP_SILENT,
                                 .format = wni_arg(args, "format")};
     return st;
 }
@@ -202,6 +204,7 @@ static void set_up_tuner(struct run *r)
                                     .duty_seconds = TICK_SECONDS,
                                     .began = age(&r->study),
                                     .give_up = r->options->give_up,
+                                    .give_up_silent = r->options->give_up_silent,
                                     .keep = kept(f->trial.checkpoints),
                                     .settle = true,
                                     .interrupt_ends = r->options->interrupt_ends};
@@ -252,13 +255,14 @@ static void print_best(const struct run *r)
 static void print_mend(const struct run *r)
 {
     const char *path = r->options->path;
+    const char *more = r->result.gave_up_silent ? " (--give-up N: not before N failures in a row)" : "";
     if (!r->options->begins)
         printf("no trial reported: mend the program and go on: winnow resume %s; or mend the study file and "
-               "start over: winnow run FILE\n",
-               r->file->name);
+               "start over: winnow run FILE%s\n",
+               r->file->name, more);
     else
-        printf("no trial reported: mend the program or the study and start over: %s%s\n",
-               path ? "winnow run " : "run the same command again", path ? path : "");
+        printf("no trial reported: mend the program or the study and start over: %s%s%s\n",
+               path ? "winnow run " : "run the same command again", path ? path : "", more);
 }
 
 /* The command that helps: the same again only where that does something. */

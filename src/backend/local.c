@@ -275,6 +275,11 @@ static void explain_silence(const struct local *b, const struct slot *slot, stru
     if (*tail) wni_buf_printf(out, "\nlast lines of stdout:\n%s", tail);
 }
 
+static bool ended_well(const struct slot *slot)
+{
+    return slot->why == ENDED_ITSELF && WIFEXITED(slot->status) && WEXITSTATUS(slot->status) == 0;
+}
+
 /* Why a run failed that ended by itself; false when it did not. */
 static bool find_fault(const struct local *b, const struct slot *slot, struct buf *out)
 {
@@ -354,13 +359,12 @@ static void write_outcome(const struct local *b, const struct slot *slot, const 
 static void put_tail(const struct slot *slot, wn_state state, const char *errors, struct buf *detail)
 {
     char tail[TAIL_MAX + 1] = "";
-    bool explained = slot->why == ENDED_ITSELF && WIFEXITED(slot->status) && !WEXITSTATUS(slot->status);
     if (state == WN_COMPLETE) return;
     if (*errors) {
         wni_buf_printf(detail, "\nlast lines of stderr:\n%s", errors);
         return;
     }
-    if (!explained && slot->streams[0].at > slot->streams[0].from)
+    if (!ended_well(slot) && slot->streams[0].at > slot->streams[0].from)
         wni_file_tail(slot->streams[0].fd, slot->streams[0].from, tail);
     if (*tail) wni_buf_printf(detail, "\nlast lines of stdout:\n%s", tail);
 }
@@ -383,7 +387,10 @@ static void tell_end(struct local *b, struct slot *slot)
     write_outcome(b, slot, wni_buf_text(&detail), tail);
     if (more) *more = '\n';
     put_tail(slot, state, tail, &detail);
-    struct happening it = {.kind = HAPPENED_END, .trial = slot->trial, .state = state};
+    struct happening it = {.kind = HAPPENED_END,
+                           .trial = slot->trial,
+                           .state = state,
+                           .silent = state == WN_FAILED && ended_well(slot)};
     if (slot->heard && !detail.failed) {
         remember(b, push(b, &it, detail.data, &err), &err);
         detail = (struct buf){0}; /* the queue has it */

@@ -43,8 +43,10 @@ struct tuner_setup {
     struct tuner_watcher watcher;
     double duty_seconds;
     double began;     /* how old the study was when the backend's clock was 0: events are noted by its age */
-    unsigned give_up; /* fail after so many trials in a row that ended as FAILED or TIMEOUT without any report;
-                         0: never */
+    unsigned give_up; /* fail after so many trials in a row that ended as FAILED or TIMEOUT without any
+                         report; 0: never */
+    unsigned give_up_silent; /* fail after so many of them that ended without a fault, while no trial of the
+                                study has reported anything; 0: never */
     enum keep_checkpoints keep;
     bool charge; /* tell the backend the real seconds spent deciding */
     bool settle; /* what still runs at the end is stopped and recorded as CANCELLED, not left RUNNING */
@@ -53,10 +55,11 @@ struct tuner_setup {
 
 struct tuner_result {
     uint64_t reports;
-    bool exhausted;   /* it ended because there was nothing left to try, not by a limit */
-    bool interrupted; /* it ended because someone wanted it to */
-    bool gave_up;     /* it failed because too many trials in a row did */
-    double seconds;   /* backend time of the last happening within the limits */
+    bool exhausted;      /* it ended because there was nothing left to try, not by a limit */
+    bool interrupted;    /* it ended because someone wanted it to */
+    bool gave_up;        /* it failed because too many trials in a row did */
+    bool gave_up_silent; /* because none of them reported */
+    double seconds;      /* backend time of the last happening within the limits */
 };
 
 wn_status wni_tuner_run(struct study *study, struct backend *backend, const struct tuner_setup *setup,
