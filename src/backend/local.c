@@ -289,8 +289,10 @@ static bool find_fault(const struct local *b, const struct slot *slot, struct bu
     } else if (WEXITSTATUS(slot->status) != 0) {
         wni_buf_printf(out, "exit code %d", WEXITSTATUS(slot->status));
     } else if (slot->reports == 0 && count_incomplete(slot) > 0) {
-        wni_buf_printf(out, "it reported '%s' but never together with '%s': print both in one line, as in ",
-                       b->setup->metric, b->setup->resource ? b->setup->resource : "");
+        wni_buf_printf(
+            out,
+            "it reported '%s' but never with a number above 0 for '%s' in the same line: print both, as in ",
+            b->setup->metric, b->setup->resource ? b->setup->resource : "");
         wni_report_example(b->setup->metric, b->setup->resource, out);
     } else if (slot->reports == 0) {
         explain_silence(b, slot, out);

@@ -63,6 +63,12 @@ run run nan.yaml --quiet
 run run nan.yaml --quiet
 is 'one that reported NaN is kept too: it says something about the program' "$code" 2
 
+# ---- Python's logging ----
+
+printf 'import logging\nlogging.basicConfig(level=logging.INFO)\nfor e in (1, 2):\n    logging.info("epoch=%%d loss=%%g", e, 1 / e)\n' >log.py
+run run --name logging --store memory: --minimize loss --param x=0..1 --resource epoch=1..2 --trials 1 -- python3 log.py
+says 'its lines are reports, prefix and all' stdout '^best loss: 0.5 at epoch 2, trial 0$'
+
 # ---- endings ----
 
 run resume cmd

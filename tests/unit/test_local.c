@@ -287,8 +287,8 @@ static void ends_are_judged(void **state)
          "metric?\n"
          "last lines of stderr:\nlost=1"},
         {"echo loss=1", WN_FAILED,
-         "it reported 'loss' but never together with 'epoch': print both in one line, as in 'epoch=3 "
-         "loss=0.21'"},
+         "it reported 'loss' but never with a number above 0 for 'epoch' in the same line: print both, as in "
+         "'epoch=3 loss=0.21'"},
         {"kill -SEGV $$", WN_FAILED, "killed by signal 11 (Segmentation fault)"},
         {"echo epoch=1 loss=nan", WN_COMPLETE, "it ended by itself"}, /* the study knows better */
     };
