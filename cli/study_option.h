@@ -36,8 +36,9 @@ struct opened_study {
     char *file;                /* text of the study file; NULL: none */
     struct stored_setup setup; /* its lease and retries are those of whoever created it */
     struct study study;
-    double created; /* seconds since 1970 */
-    double began;   /* the same moment on the monotonic clock */
+    double created;  /* seconds since 1970 */
+    double began;    /* the same moment on the monotonic clock */
+    uint64_t trials; /* when it was looked up */
     bool has_setup, has_study;
 };
 

@@ -18,13 +18,17 @@ static const char RUN_ENDED[] = "the run ended before it did";
 struct running {
     uint32_t trial;
     unsigned attempt; /* another one in the log: somebody else runs it now */
+    double reported;  /* resource of the last report of this run; 0: none */
+    bool odd;         /* watchers have heard that something is strange with that */
 };
 
 /* What watchers are to hear once it is durable. */
 struct note {
     enum note_kind { NOTE_REPORT, NOTE_END, NOTE_RETRY } kind;
     struct happening it; /* REPORT; `trial` always */
-    wn_state state;      /* END */
+    bool odd;            /* REPORT: its resource is, after that of the one `before` it */
+    double before;
+    wn_state state; /* END */
     const char *detail;
 };
 
@@ -170,7 +174,7 @@ static wn_status start_trial(struct tuner *t, const struct handout *job, struct 
     wn_status st = old ? drop(t, old, err) : WN_OK;
     if (!st) st = ops->start(t->backend->self, job->trial, config, job->again, job->resumed_from, err);
     if (st) return t->setup->settle ? fail_start(t, job->trial, st, err) : st;
-    t->running[t->n_running++] = (struct running){job->trial, job->attempt};
+    t->running[t->n_running++] = (struct running){.trial = job->trial, .attempt = job->attempt};
     t->told_waiting = false;
     WATCH(t, on_start, job->trial, job->resumed_from);
     return WN_OK;
@@ -222,6 +226,7 @@ static void tell(struct tuner *t, const struct note *note)
     uint32_t trial = note->it.trial;
     switch (note->kind) {
     case NOTE_REPORT:
+        if (note->odd) WATCH(t, on_odd, &note->it, note->before);
         WATCH(t, on_report, &note->it);
         break;
     case NOTE_RETRY:
@@ -353,7 +358,11 @@ static wn_status take_report(struct tuner *t, const struct happening *it, struct
     if (st == WN_ESTATE && is_taken(t, r)) return drop(t, r, err);
     if (st) return st;
     t->result->reports++;
-    st = add_note(t, &(struct note){.kind = NOTE_REPORT, .it = *it}, err);
+    struct note note = {.kind = NOTE_REPORT, .it = *it, .before = r->reported};
+    note.odd = !r->odd && (it->resource < r->reported || it->resource > t->study->sched_env.max_resource);
+    r->odd = r->odd || note.odd;
+    r->reported = it->resource;
+    st = add_note(t, &note, err);
     if (st || decision == WN_CONTINUE) return st;
     st = stop_trial(t, it, decision, err);
     const char *detail = t->study->history.trials[it->trial].broken

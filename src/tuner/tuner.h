@@ -23,6 +23,9 @@ struct tuner_watcher {
     void *context;
     void (*on_start)(void *context, const struct study *study, uint32_t trial, double resumed_from);
     void (*on_report)(void *context, const struct study *study, const struct happening *report);
+    /* Before on_report, once in a run of a trial: the report is of less resource than the one `before` it in
+     * that run, or of more than there is.  It counts all the same. */
+    void (*on_odd)(void *context, const struct study *study, const struct happening *report, double before);
     /* `state` is what was recorded; `detail` may be NULL. */
     void (*on_end)(void *context, const struct study *study, uint32_t trial, wn_state state,
                    const char *detail);
