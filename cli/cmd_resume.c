@@ -63,7 +63,8 @@ static int resume_study(struct args *args, struct opened_study *s)
     if (!st) st = need_command(s, &err);
     if (st) return wni_complain(&err, st);
     int code = wni_study_from_changes(args, s->file, s->name, s->url, &study, &text);
-    if (code == EXIT_DONE && (st = check_limit(s, &study, &err))) code = wni_complain(&err, st);
+    if (code == EXIT_DONE && wni_flag(args, "trials")) st = check_limit(s, &study, &err);
+    if (st) code = wni_complain(&err, st);
     options.stored = &s->setup.setup;
     options.change = strcmp(wni_buf_text(&text), s->file) != 0;
     if (code == EXIT_DONE)
