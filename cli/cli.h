@@ -102,6 +102,8 @@ void wni_table_json(struct table *t, const char *json); /* text that is JSON alr
 /* From here on rows are printed as they come, in blocks: a long listing begins at once and needs no memory.
  * The widths of an aligned table are those of its first block.  wni_table_print() prints what is left. */
 void wni_table_stream(struct table *t, const char *format, FILE *out);
+/* The last column is for remarks: an aligned table has no heading for it when its first block has none. */
+void wni_table_remarks(struct table *t);
 wn_status wni_table_print(struct table *t, const char *format, FILE *out); /* table, json, csv */
 void wni_table_free(struct table *t);
 

@@ -104,7 +104,11 @@ static void json_trial(const struct trial_row *row, struct buf *out)
     json_field(out, "attempt", row->attempt);
     json_field(out, "asked", row->asked);
     json_field(out, "ended", row->ended);
-    wni_buf_printf(out, ", \"config\": %s", row->config);
+    wni_buf_printf(out, ", \"config\": %s, \"reason\": ", row->config);
+    if (row->reason)
+        wni_buf_json_string(out, row->reason);
+    else
+        wni_buf_puts(out, "null");
 }
 
 static wn_status take(void *context, const struct trial_row *row, struct err *err)
@@ -196,10 +200,12 @@ const struct cli_command wni_cmd_export = {
         "setup "
         "and all trials. jsonl: a line for each trial.\n\n"
         "Numbers read back as the same numbers. Values that are not finite are nan, inf and -inf in CSV and "
-        "null in JSON. 'winnow import' reads the CSV of trials.",
+        "null in JSON. reason says why a trial failed, ran out of time, was lost or cancelled: its first "
+        "line in "
+        "CSV, all of it in JSON. 'winnow import' reads the CSV of trials.",
     .options = options,
     .examples = "winnow export >trials.csv\n"
                 "winnow export mlp --reports --format json >mlp.json\n"
-                "winnow export mlp --format jsonl | jq 'select(.state == \"failed\") | .config'",
+                "winnow export mlp --format jsonl | jq -r 'select(.state == \"failed\") | .reason'",
     .run = run,
 };

@@ -38,6 +38,21 @@ static int only_change(struct opened_study *s, const struct studyfile *file, con
     return EXIT_DONE;
 }
 
+/* A new limit that is passed already would only be in the way of the next 'winnow resume'. */
+static wn_status check_limit(const struct opened_study *s, const struct studyfile *to, struct err *err)
+{
+    struct studyfile from;
+    uint64_t limit = (uint64_t)to->stop.trials;
+    wni_stored_studyfile(s, &from);
+    bool same = from.stop.trials == to->stop.trials;
+    wni_studyfile_release(&from);
+    if (same || limit == 0 || limit >= s->trials) return WN_OK;
+    return wni_fail(
+        err, WN_EINVAL,
+        "a limit of %llu trial%s is below the %llu there are: the limit counts all trials of study '%s'",
+        (unsigned long long)limit, limit == 1 ? "" : "s", (unsigned long long)s->trials, s->name);
+}
+
 static int resume_study(struct args *args, struct opened_study *s)
 {
     struct studyfile study = {0};
@@ -48,6 +63,8 @@ static int resume_study(struct args *args, struct opened_study *s)
     if (!st) st = need_command(s, &err);
     if (st) return wni_complain(&err, st);
     int code = wni_study_from_changes(args, s->file, s->name, s->url, &study, &text);
+    if (code == EXIT_DONE && wni_flag(args, "trials")) st = check_limit(s, &study, &err);
+    if (st) code = wni_complain(&err, st);
     options.stored = &s->setup.setup;
     options.change = strcmp(wni_buf_text(&text), s->file) != 0;
     if (code == EXIT_DONE)

@@ -1,5 +1,5 @@
 /* cmd_show.c -- winnow show: how a study is set up and how it stands. */
-#include "cli/study_option.h"
+#include "cli/showtrial.h"
 
 #include "base/mem.h"
 #include "studyfile/studyfile.h"
@@ -291,20 +291,32 @@ static wn_status print(struct view *v, bool json, struct err *err)
     return st;
 }
 
+static wn_status show_study(struct opened_study *s, bool json, struct err *err)
+{
+    struct view v = {.s = s};
+    wn_status st = ask_searcher(&v, err);
+    if (!st) st = print(&v, json, err);
+    wni_buf_release(&v.model);
+    return st;
+}
+
 static int run(struct args *args)
 {
     struct err err = {0};
-    struct opened_study s;
-    struct view v = {.s = &s};
-    wn_status st = wni_open_study_option(args, 0, &s, &err);
-    if (!st) st = ask_searcher(&v, &err);
-    if (!st) st = print(&v, !strcmp(wni_arg(args, "format"), "json"), &err);
-    wni_buf_release(&v.model);
+    struct opened_study s = {0};
+    bool json = !strcmp(wni_arg(args, "format"), "json");
+    uint64_t trial = UINT64_MAX;
+    wn_status st = wni_arg_count(args, "trial", 0, TRIAL_NONE - 1, &trial, &err);
+    if (!st) st = wni_open_study_option(args, 0, &s, &err);
+    if (!st)
+        st = trial == UINT64_MAX ? show_study(&s, json, &err)
+                                 : wni_show_trial(&s, (uint32_t)trial, json, &err);
     wni_close_study(&s);
     return st ? wni_complain(&err, st) : EXIT_DONE;
 }
 
 static const struct cli_option options[] = {
+    {.name = "trial", .value = "N", .help = "only this trial, with all that is known of it"},
     STORE_OPTION,
     STUDY_OPTION,
     {.name = "format",
@@ -323,6 +335,9 @@ const struct cli_command wni_cmd_show = {
     .about =
         "The setup and what 'winnow resume' changed of it and when, the trials by state, how much of the "
         "budget is used, the best value with its configuration.\n\n"
+        "With --trial, one trial in full: its state and why it ended so, its configuration, every report, "
+        "every time it ended (it may have been paused, or tried again), and the folder with what it printed "
+        "and saved.\n\n"
         "Where the method has a model, what it says about itself follows. For qr and cqr: the levels of "
         "its quantiles, "
         "how many trials it was fitted to and how many it held out, and how far the conformal "
@@ -336,6 +351,7 @@ const struct cli_command wni_cmd_show = {
     .options = options,
     .examples = "winnow show\n"
                 "winnow show mlp --store sqlite:///runs/all.db\n"
+                "winnow show mlp --trial 17                  # why did it fail?\n"
                 "winnow show mlp --format json | jq .best.config",
     .run = run,
 };

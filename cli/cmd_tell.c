@@ -57,7 +57,7 @@ static const struct cli_option options[] = {
      .choices = "complete|stopped|paused|failed|timeout",
      .help = "how it ended"},
     {.name = "resource", .value = "R", .help = "what VALUE was reached with [the largest resource, or 1]"},
-    {.name = "why", .value = "TEXT", .help = "a sentence for people: why it failed"},
+    {.name = "why", .value = "TEXT", .help = "a sentence for people: why it failed (see 'winnow trials')"},
     STORE_OPTION,
     STUDY_OPTION,
     {0},

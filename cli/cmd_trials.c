@@ -66,7 +66,11 @@ const struct cli_command wni_cmd_trials = {
     .about =
         "One line for each trial, in the order they were asked for. value is what it reported at its largest "
         "resource, best the best it ever reported; asked and ended are seconds since the study began. Then "
-        "come the parameters. A parameter that has the name of another column is called param.NAME.\n\n"
+        "come the parameters. A parameter that has the name of another column is called param.NAME. Where a "
+        "trial failed, ran out of time, was lost or cancelled, reason says why: "
+        "its first line, cut short in the table and whole in JSON. 'winnow show STUDY --trial N' tells all "
+        "of "
+        "one trial.\n\n"
         "The listing begins at once, however many trials there are.",
     .options = options,
     .examples = "winnow trials | head\n"

@@ -1,5 +1,6 @@
 /* describe.c -- parts of a study in words for people, and configurations for other programs. */
 #include "base/number.h"
+#include "base/utf8.h"
 #include "cli/study_option.h"
 
 #include <ctype.h>
@@ -99,4 +100,28 @@ void wni_config_env(const struct space *space, const double *config, struct buf 
         wni_buf_shell(out, wni_param_text(p, config[i], scratch));
         wni_buf_putc(out, '\n');
     }
+}
+
+/* Where the character number `most` begins. */
+static size_t prefix_length(const char *text, size_t most)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < most && text[n]; i++)
+        do
+            n++;
+        while (((unsigned char)text[n] & 0xc0) == 0x80);
+    return n;
+}
+
+void wni_short_line(const char *text, size_t most, struct buf *out)
+{
+    struct buf line = {0};
+    wni_buf_add(&line, text, strcspn(text, "\r\n"));
+    out->failed = out->failed || line.failed;
+    if (line.data) wni_utf8_tidy(line.data);
+    const char *whole = wni_buf_text(&line);
+    bool fits = wni_utf8_count(whole, strlen(whole)) <= most;
+    wni_buf_add(out, whole, fits ? strlen(whole) : prefix_length(whole, most - 3));
+    if (!fits) wni_buf_puts(out, "...");
+    wni_buf_release(&line);
 }

@@ -13,8 +13,8 @@
 enum { CATEGORIES_MAX = 100 };
 
 /* What 'winnow export' writes beside the parameters. */
-static const char *const ours[] = {"trial",         "state",   "value",   "resource", "best",
-                                   "best_resource", "reports", "attempt", "asked",    "ended"};
+static const char *const ours[] = {"trial",   "state",   "value", "resource", "best",  "best_resource",
+                                   "reports", "attempt", "asked", "ended",    "reason"};
 
 /* ---- columns ---- */
 

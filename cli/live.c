@@ -15,6 +15,7 @@
 
 enum { RUNNING_SHOWN = 12, WRAPPED_MAX = 4 };
 static const double REDRAW_SECONDS = 0.2;
+static const double SAY_SECONDS = 5; /* between lines of a log that say that the same trial got better */
 
 /* ---- parts of lines ---- */
 
@@ -146,7 +147,7 @@ static void put_head(struct live *l, const struct study *study, struct buf *scre
     if (study->history.total_resource > 0 && l->file->resource.name)
         wni_buf_printf(line, ", %.6g %ss", study->history.total_resource, l->file->resource.name);
     if (f.share > 0.01) wni_buf_printf(line, "; %.0f %% done", 100 * f.share);
-    if (f.share > 0.01 && !isnan(f.left)) {
+    if (f.share > 0.01 && !isnan(f.left) && !l->interrupted) {
         wni_buf_puts(line, ", about ");
         put_duration(line, f.left);
         wni_buf_puts(line, " left");
@@ -198,22 +199,6 @@ static void take_back(struct live *l)
     l->lines = 0;
 }
 
-void wni_live_draw(struct live *l, const struct study *study)
-{
-    double time = wni_clock_seconds();
-    if (l->mode != LIVE_SCREEN || time - l->shown < REDRAW_SECONDS) return;
-    struct buf screen = {0}, line = {0};
-    l->shown = time;
-    take_back(l);
-    put_head(l, study, &screen, &line);
-    put_best(l, study, &screen, &line);
-    put_running(l, study, &screen, &line);
-    fputs(wni_buf_text(&screen), stderr);
-    fflush(stderr);
-    wni_buf_release(&screen);
-    wni_buf_release(&line);
-}
-
 /* ---- the log ---- */
 
 /* Above the drawing, which comes back with the next redraw. */
@@ -230,6 +215,41 @@ static void begin_log(const struct live *l, uint32_t trial, struct buf *out)
     wni_buf_printf(out, "%8.2f s  trial %u  ", wni_clock_seconds() - l->began, trial);
 }
 
+/* NULL: out of memory, and then more is said than must be. */
+static double *last_said(struct live *l, uint32_t trial)
+{
+    if (!wni_reserve((void **)&l->said_at, &l->said_at_cap, (size_t)trial + 1, sizeof *l->said_at))
+        return NULL;
+    while (l->n_said_at <= trial)
+        l->said_at[l->n_said_at++] = -INFINITY;
+    return &l->said_at[trial];
+}
+
+static void say_held(struct live *l, const struct study *study)
+{
+    uint32_t trial = l->held.trial;
+    double *at = last_said(l, trial);
+    struct buf line = {0}, config = {0};
+    begin_log(l, trial, &line);
+    wni_buf_puts(&line, "best so far: ");
+    put_report(l, l->held.value, l->held.resource, &line);
+    if (!at || isinf(*at)) {
+        wni_live_config(&study->space, wni_history_config(&study->history, trial), &config);
+        wni_buf_printf(&line, "  %s", wni_buf_text(&config));
+    }
+    wni_buf_release(&config);
+    say(l, &line);
+    l->holds = false;
+    if (at) *at = wni_clock_seconds();
+}
+
+/* A trial that gets better with every epoch is told of now and then, and when it ends. */
+static void say_held_if_due(struct live *l, const struct study *study)
+{
+    const double *at = l->holds ? last_said(l, l->held.trial) : NULL;
+    if (l->holds && (!at || wni_clock_seconds() - *at >= SAY_SECONDS)) say_held(l, study);
+}
+
 /* Several reports may have happened before the first is told: the study's best is of one of them, of an
  * earlier one, or of somebody else. */
 static void on_report(void *context, const struct study *study, const struct happening *it)
@@ -243,15 +263,27 @@ static void on_report(void *context, const struct study *study, const struct hap
     if (h->best_trial != it->trial || study->sign * it->value > l->best || !(l->best < l->said)) return;
     l->said = l->best;
     if (l->mode != LIVE_LOG) return;
+    l->held = *it;
+    l->holds = true;
+    say_held_if_due(l, study);
+}
+
+static void on_odd(void *context, const struct study *study, const struct happening *it, double before)
+{
+    struct live *l = context;
+    const char *name = l->file->resource.name;
+    if (l->mode == LIVE_QUIET || !name) return;
     struct buf line = {0};
     begin_log(l, it->trial, &line);
-    wni_buf_puts(&line, "best so far: ");
-    put_report(l, it->value, it->resource, &line);
-    wni_buf_puts(&line, "  ");
-    struct buf config = {0};
-    wni_live_config(&study->space, wni_history_config(h, it->trial), &config);
-    wni_buf_puts(&line, wni_buf_text(&config));
-    wni_buf_release(&config);
+    if (it->resource > study->sched_env.max_resource)
+        wni_buf_printf(&line,
+                       "warning: it reported %s %.15g, beyond the largest, %.15g: the trial is complete",
+                       name, it->resource, study->sched_env.max_resource);
+    else
+        wni_buf_printf(&line,
+                       "warning: it reported %s %.15g after %s %.15g: every value counts, and the one at the "
+                       "largest %s as its last",
+                       name, it->resource, name, before, name);
     say(l, &line);
 }
 
@@ -312,6 +344,7 @@ static void on_end(void *context, const struct study *study, uint32_t trial, wn_
                    const char *detail)
 {
     struct live *l = context;
+    if (l->holds && l->held.trial == trial) say_held(l, study);
     if (l->mode == LIVE_QUIET || (l->mode == LIVE_SCREEN && !is_trouble(state))) return;
     struct buf line = {0};
     begin_log(l, trial, &line);
@@ -352,6 +385,7 @@ static void on_interrupt(void *context, const struct study *study, bool urgent, 
 {
     struct live *l = context;
     (void)study;
+    l->interrupted = true;
     if (l->mode == LIVE_QUIET) return;
     struct buf line = {0};
     if (running == 0)
@@ -362,6 +396,23 @@ static void on_interrupt(void *context, const struct study *study, bool urgent, 
         wni_buf_printf(&line, "Interrupted: waiting for %u running trial%s. Ctrl-C again stops %s now.",
                        running, running == 1 ? "" : "s", running == 1 ? "it" : "them");
     say(l, &line);
+}
+
+void wni_live_draw(struct live *l, const struct study *study)
+{
+    double time = wni_clock_seconds();
+    say_held_if_due(l, study);
+    if (l->mode != LIVE_SCREEN || time - l->shown < REDRAW_SECONDS) return;
+    struct buf screen = {0}, line = {0};
+    l->shown = time;
+    take_back(l);
+    put_head(l, study, &screen, &line);
+    put_best(l, study, &screen, &line);
+    put_running(l, study, &screen, &line);
+    fputs(wni_buf_text(&screen), stderr);
+    fflush(stderr);
+    wni_buf_release(&screen);
+    wni_buf_release(&line);
 }
 
 void wni_live_say(struct live *l, const char *text)
@@ -396,12 +447,15 @@ void wni_live_end(struct live *l)
     for (size_t i = 0; i < FAULTS_KEPT; i++)
         free(l->faults[i].text);
     memset(l->faults, 0, sizeof l->faults);
+    free(l->said_at);
+    l->said_at = NULL;
 }
 
 void wni_live_watch(struct live *l, struct tuner_watcher *w)
 {
     *w = (struct tuner_watcher){.context = l,
                                 .on_report = on_report,
+                                .on_odd = on_odd,
                                 .on_end = on_end,
                                 .on_retry = on_retry,
                                 .on_wait = on_wait,

@@ -23,6 +23,10 @@ struct live {
     int lines;              /* drawn last time, to be taken back */
     struct standing before; /* where the run began */
     double best, said;      /* minimised; what the curve has come to, what was last said to be the best */
+    struct happening held;  /* the report that is the best and was not said yet, if `holds` */
+    bool holds, interrupted;
+    double *said_at; /* for each trial, when it was last said to be the best; -INFINITY: never */
+    size_t n_said_at, said_at_cap;
     struct best_curve curve;
     struct told_fault faults[FAULTS_KEPT]; /* the last that were told in full */
     size_t n_faults;

@@ -15,16 +15,18 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { GIVE_UP = 20, GIVE_UP_SILENT = 3 }; /* unless --give-up says otherwise */
 static const double TICK_SECONDS = 0.1, LEASE_SECONDS = 60;
 
 wn_status wni_run_options(const struct args *args, struct run_options *out, struct err *err)
 {
-    uint64_t give_up = 0;
+    uint64_t give_up = GIVE_UP;
     wn_status st = wni_arg_count(args, "give-up", 0, 1000000, &give_up, err);
     *out = (struct run_options){.quiet = wni_flag(args, "quiet"),
                                 .plot = wni_flag(args, "plot"),
                                 .interrupt_ends = !strcmp(wni_arg(args, "on-interrupt"), "stop"),
                                 .give_up = (unsigned)give_up,
+                                .give_up_silent = wni_flag(args, "give-up") ? 0 : GIVE_UP_SILENT,
                                 .format = wni_arg(args, "format")};
     return st;
 }
@@ -180,6 +182,27 @@ static void notice_changes(struct run *r)
     r->changed = false;
 }
 
+/* Trials of a runner that was killed, or of a machine that went down, are found now rather than at the first
+ * ask, so that they can be told of. */
+static wn_status find_lost(struct run *r, struct err *err)
+{
+    const struct history *h = &r->study.history;
+    size_t lost = h->by_state[WN_LOST], retries = h->n_retries;
+    char text[200];
+    wn_status st = wni_study_sync(&r->study, age(&r->study), err);
+    if (st || h->by_state[WN_LOST] <= lost) return st;
+    lost = h->by_state[WN_LOST] - lost;
+    retries = h->n_retries > retries ? h->n_retries - retries : 0;
+    const char *again = retries == lost ? "run again"
+                        : retries       ? "in part run again"
+                                        : "not run again (trial.retries)";
+    snprintf(text, sizeof text, "%zu trial%s lost when %s runner ended without a word: %s %s.", lost,
+             lost == 1 ? " was" : "s were", lost == 1 ? "its" : "their", lost == 1 ? "it is" : "they are",
+             again);
+    wni_live_say(&r->live, text);
+    return WN_OK;
+}
+
 /* The place for everything that must happen now and then, whatever the trials do. */
 static wn_status on_duty(void *context, struct study *study, struct err *err)
 {
@@ -202,6 +225,7 @@ static void set_up_tuner(struct run *r)
                                     .duty_seconds = TICK_SECONDS,
                                     .began = age(&r->study),
                                     .give_up = r->options->give_up,
+                                    .give_up_silent = r->options->give_up_silent,
                                     .keep = kept(f->trial.checkpoints),
                                     .settle = true,
                                     .interrupt_ends = r->options->interrupt_ends};
@@ -252,13 +276,14 @@ static void print_best(const struct run *r)
 static void print_mend(const struct run *r)
 {
     const char *path = r->options->path;
+    const char *more = r->result.gave_up_silent ? " (--give-up N: not before N failures in a row)" : "";
     if (!r->options->begins)
         printf("no trial reported: mend the program and go on: winnow resume %s; or mend the study file and "
-               "start over: winnow run FILE\n",
-               r->file->name);
+               "start over: winnow run FILE%s\n",
+               r->file->name, more);
     else
-        printf("no trial reported: mend the program or the study and start over: %s%s\n",
-               path ? "winnow run " : "run the same command again", path ? path : "");
+        printf("no trial reported: mend the program or the study and start over: %s%s%s\n",
+               path ? "winnow run " : "run the same command again", path ? path : "", more);
 }
 
 /* The command that helps: the same again only where that does something. */
@@ -274,11 +299,11 @@ static void print_next(const struct run *r)
     else if (!cut && r->result.exhausted)
         printf("there is nothing left to try\n");
     else if (!cut && limits->trials && h->n_trials >= limits->trials)
-        printf("its limit of %llu trials is reached; go on with more: winnow resume %s --trials %zu\n",
-               (unsigned long long)limits->trials, name, 2 * h->n_trials);
+        printf("its limit of %llu trial%s is reached; go on with more: winnow resume %s --trials %zu\n",
+               (unsigned long long)limits->trials, limits->trials == 1 ? "" : "s", name, 2 * h->n_trials);
     else if (!cut && limits->reports && h->n_reports >= limits->reports)
-        printf("its limit of %llu reports is reached; go on with more: winnow resume %s --results %zu\n",
-               (unsigned long long)limits->reports, name, 2 * h->n_reports);
+        printf("its limit of %llu report%s is reached; go on with more: winnow resume %s --results %zu\n",
+               (unsigned long long)limits->reports, limits->reports == 1 ? "" : "s", name, 2 * h->n_reports);
     else if (!cut && limits->resource > 0 && h->total_resource >= limits->resource)
         printf("its limit of %.15g %ss in all is reached; go on with more: winnow resume %s --total-resource "
                "%.15g\n",
@@ -297,8 +322,8 @@ static void print_text(const struct run *r)
         print_best(r);
     printf("%zu trial%s (", h->n_trials, h->n_trials == 1 ? "" : "s");
     print_states(h, stdout, false);
-    printf("), %zu reports, %.1f s%s; ended by: %s\n", h->n_reports, r->result.seconds,
-           r->options->begins ? "" : " this time", why_it_ended(r));
+    printf("), %zu report%s, %.1f s%s; ended by: %s\n", h->n_reports, h->n_reports == 1 ? "" : "s",
+           r->result.seconds, r->options->begins ? "" : " this time", why_it_ended(r));
     printf("what trials printed and saved is in %s\n", r->folder.data);
     if (r->study.store.ops->catalog) print_next(r);
 }
@@ -354,7 +379,9 @@ static wn_status run_loop(struct run *r, struct err *err)
     st = open_backend(r, err);
     if (!st) {
         set_up_tuner(r);
-        st = r->status = wni_tuner_run(&r->study, &r->backend, &r->tuner, &r->result, err);
+        st = find_lost(r, err);
+        if (!st) st = wni_tuner_run(&r->study, &r->backend, &r->tuner, &r->result, err);
+        r->status = st;
         r->backend.ops->close(r->backend.self);
         wni_live_end(&r->live);
         bool any = r->study.history.n_trials > 0;

@@ -13,11 +13,11 @@ struct run_options {
     bool change;                      /* and goes on as the file says, for everybody */
     const struct args *own;           /* flags that count in this process only; NULL: none */
     bool quiet, plot;
-    bool interrupt_ends; /* the first Ctrl-C stops running trials too */
-    unsigned give_up;    /* see tuner.h */
-    const char *format;  /* of the summary on stdout: text or json */
-    bool begins;         /* it is a new study, in place of one without a single report */
-    const char *path;    /* of the study file; NULL: there was none, or it is not known */
+    bool interrupt_ends;              /* the first Ctrl-C stops running trials too */
+    unsigned give_up, give_up_silent; /* see tuner.h */
+    const char *format;               /* of the summary on stdout: text or json */
+    bool begins;                      /* it is a new study, in place of one without a single report */
+    const char *path;                 /* of the study file; NULL: there was none, or it is not known */
 };
 
 /* Flags for these: rows of a command's table, and reading them. */
@@ -28,8 +28,9 @@ struct run_options {
      .help = "what the first Ctrl-C does to running trials; the second always stops them"},                  \
     {.name = "checkpoints", .value = "WHICH", .choices = "best|all|none",                                    \
      .help = "whose checkpoints are kept when they are done [best]; paused trials keep theirs"},             \
-    {.name = "give-up", .value = "N", .fallback = "20",                                                      \
-     .help = "end with an error after N failures in a row without a report; 0: never"},                      \
+    {.name = "give-up", .value = "N",                                                                        \
+     .help = "end with an error after N failures or timeouts in a row without a report; 0: never [20; 3 "    \
+             "while programs end without a fault and nothing was ever reported]"},                           \
     {.name = "format", .value = "FORMAT", .fallback = "text", .choices = "text|json",                        \
      .help = "how to print the result"},                                                                     \
     {.name = "plot", .help = "draw the best value over time and the learning curves at the end"},            \

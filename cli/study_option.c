@@ -133,6 +133,7 @@ static wn_status take_study_row(void *context, const struct study_row *row, stru
     wn_status st = wni_setup_read(&s->setup, row->about.setup, NULL, err);
     if (st) return st;
     s->has_setup = true;
+    s->trials = row->trials;
     s->created = row->created;
     s->began = wni_clock_seconds() - fmax(0, wni_clock_wall() - row->created);
     if (!row->about.file) return WN_OK;

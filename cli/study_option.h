@@ -36,8 +36,9 @@ struct opened_study {
     char *file;                /* text of the study file; NULL: none */
     struct stored_setup setup; /* its lease and retries are those of whoever created it */
     struct study study;
-    double created; /* seconds since 1970 */
-    double began;   /* the same moment on the monotonic clock */
+    double created;  /* seconds since 1970 */
+    double began;    /* the same moment on the monotonic clock */
+    uint64_t trials; /* when it was looked up */
     bool has_setup, has_study;
 };
 
@@ -87,6 +88,8 @@ void wni_describe_changes(const struct study_setup *before, const struct study_s
 /* "12 complete, 2 running", in the order of the states; "none" for no trials. */
 void wni_describe_states(const uint64_t by_state[WN_CANCELLED + 1], struct buf *out);
 void wni_lower_state(wn_state state, char out[16]); /* "complete" */
+/* The first line of a text, cut to so many characters. */
+void wni_short_line(const char *text, size_t most, struct buf *out);
 enum { MOMENT_MAX = 32 };
 void wni_format_moment(double seconds, char out[MOMENT_MAX]); /* since 1970, as 2026-11-15T23:46:27Z */
 

@@ -29,6 +29,7 @@ struct table {
     const char *format; /* of the stream */
     bool begun;         /* something was printed */
     bool any;           /* a row was */
+    bool remarks;       /* the last column may be left out */
     size_t *widths;     /* in characters; NULL before the first block of an aligned table */
 };
 
@@ -92,6 +93,11 @@ void wni_table_stream(struct table *t, const char *format, FILE *out)
     t->stream = out;
 }
 
+void wni_table_remarks(struct table *t)
+{
+    t->remarks = true;
+}
+
 /* ---- for people ---- */
 
 static size_t width_of(const char *text)
@@ -124,6 +130,22 @@ static void put_aligned(const struct table *t, size_t column, const char *text, 
                    last ? "\n" : "  ");
 }
 
+static void end_without_remark(struct buf *out)
+{
+    if (out->failed) return;
+    out->len--; /* the newline */
+    while (out->len > 0 && out->data[out->len - 1] == ' ')
+        out->len--;
+    wni_buf_putc(out, '\n');
+}
+
+static bool has_remark(const struct table *t)
+{
+    for (size_t i = t->n_columns - 1; i < t->n_cells; i += t->n_columns)
+        if (t->cells[i].text[0]) return true;
+    return false;
+}
+
 static void print_aligned(struct table *t, struct buf *out)
 {
     bool header = !t->begun;
@@ -134,9 +156,12 @@ static void print_aligned(struct table *t, struct buf *out)
         return;
     }
     for (size_t i = 0; header && i < n; i++)
-        put_aligned(t, i, t->columns[i], out);
-    for (size_t i = 0; i < t->n_cells; i++)
+        put_aligned(t, i, t->remarks && i + 1 == n && !has_remark(t) ? "" : t->columns[i], out);
+    if (header && t->remarks && !has_remark(t)) end_without_remark(out);
+    for (size_t i = 0; i < t->n_cells; i++) {
         put_aligned(t, i % n, t->cells[i].text, out);
+        if (t->remarks && i % n + 1 == n && !t->cells[i].text[0]) end_without_remark(out);
+    }
 }
 
 /* ---- for programs ---- */

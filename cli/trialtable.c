@@ -10,12 +10,13 @@
 
 static const char *const fixed[] = {"trial",         "state",   "value",   "resource", "best",
                                     "best_resource", "reports", "attempt", "asked",    "ended"};
-enum { N_FIXED = sizeof fixed / sizeof *fixed };
+enum { N_FIXED = sizeof fixed / sizeof *fixed, REASON_SHOWN = 60 };
+static const char reason_column[] = "reason"; /* comes last: it may be long */
 
 const char *wni_param_column(struct arena *texts, const struct param *p)
 {
-    for (size_t i = 0; i < N_FIXED; i++) {
-        if (strcmp(fixed[i], p->name) != 0) continue;
+    for (size_t i = 0; i <= N_FIXED; i++) {
+        if (strcmp(i < N_FIXED ? fixed[i] : reason_column, p->name) != 0) continue;
         size_t size = strlen(p->name) + sizeof "param.";
         char *name = arena_new(texts, char, size);
         if (name) snprintf(name, size, "param.%s", p->name);
@@ -29,7 +30,7 @@ wn_status wni_trial_table_open(struct trial_table *t, const struct space *space,
 {
     *t = (struct trial_table){
         .space = space, .json = !strcmp(format, "json"), .short_results = !strcmp(format, "table")};
-    t->n_columns = N_FIXED + (t->json ? 1 : space->n);
+    t->n_columns = N_FIXED + (t->json ? 1 : space->n) + 1;
     t->columns = wni_new(const char *, t->n_columns);
     if (!t->columns) return wni_fail_memory(err);
     memcpy(t->columns, fixed, sizeof fixed);
@@ -37,8 +38,10 @@ wn_status wni_trial_table_open(struct trial_table *t, const struct space *space,
     for (size_t i = 0; !t->json && i < space->n; i++)
         if (!(t->columns[N_FIXED + i] = wni_param_column(&t->texts, &space->params[i])))
             return wni_fail_memory(err);
+    t->columns[t->n_columns - 1] = reason_column;
     t->table = wni_table_new(t->columns, t->n_columns);
     if (!t->table) return wni_fail_memory(err);
+    wni_table_remarks(t->table);
     if (stream) wni_table_stream(t->table, format, stdout);
     return WN_OK;
 }
@@ -78,9 +81,29 @@ static void add_result(struct trial_table *t, double x)
     wni_table_number(t->table, shortened);
 }
 
+/* Programs that read JSON get all of it, others its first line, people what fits beside the rest. */
+static wn_status add_reason(struct trial_table *t, const char *reason, struct err *err)
+{
+    struct buf text = {0};
+    if (t->json) {
+        if (reason)
+            wni_buf_json_string(&text, reason);
+        else
+            wni_buf_puts(&text, "null");
+        wni_table_json(t->table, wni_buf_text(&text));
+    } else {
+        if (reason) wni_short_line(reason, t->short_results ? REASON_SHOWN : SIZE_MAX, &text);
+        wni_table_text(t->table, wni_buf_text(&text));
+    }
+    wn_status st = text.failed ? wni_fail_memory(err) : WN_OK;
+    wni_buf_release(&text);
+    return st;
+}
+
 wn_status wni_trial_table_add(struct trial_table *t, const struct trial_row *row, struct err *err)
 {
     char state[16];
+    wn_status st = WN_OK;
     wni_lower_state(row->state, state);
     wni_table_number(t->table, row->number);
     wni_table_text(t->table, state);
@@ -92,9 +115,11 @@ wn_status wni_trial_table_add(struct trial_table *t, const struct trial_row *row
     wni_table_number(t->table, row->attempt);
     wni_table_number(t->table, seconds(row->asked));
     wni_table_number(t->table, seconds(row->ended));
-    if (!t->json) return add_config(t, row->config, err);
-    wni_table_json(t->table, row->config);
-    return WN_OK;
+    if (t->json)
+        wni_table_json(t->table, row->config);
+    else
+        st = add_config(t, row->config, err);
+    return st ? st : add_reason(t, row->reason, err);
 }
 
 wn_status wni_trial_table_print(struct trial_table *t, const char *format, struct err *err)

@@ -25,6 +25,7 @@ struct happening {
     const char *detail;     /* END: why, for people, maybe several lines; "" or NULL: nothing to add.  Valid
                                until the next call */
     bool hopeless;          /* END: it could not even be started, nor could another */
+    bool silent;            /* END as FAILED: nothing went wrong, but there was no report */
     bool urgent;            /* INTERRUPT: now, not when the running trials have ended */
     double time;            /* when it happened, seconds since the backend was opened */
 };

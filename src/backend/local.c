@@ -66,6 +66,7 @@ struct slot {
     bool heard;   /* the tuner wants to know */
     bool reaped;  /* its first process has ended, as `status` says */
     bool drained; /* and all it printed has been read */
+    bool whole;   /* it has reported the largest resource: what follows is of no use to the tuner */
     uint32_t trial;
     pid_t group; /* and its first process */
     int status;
@@ -73,7 +74,8 @@ struct slot {
     double started, ended;
     double perhaps_ended;    /* not before this */
     double term_at, kill_at; /* INFINITY: not */
-    uint64_t reports;        /* of this run */
+    uint64_t reports;        /* of this run, that the tuner was told of */
+    uint64_t unheard;        /* that came after it had heard enough */
     struct stream streams[N_STREAMS];
     struct spawn spawn;
 };
@@ -155,12 +157,13 @@ static void pop(struct local *b, struct happening *out)
     b->last_told = now(b);
 }
 
-/* Nobody wants to hear of this trial any more. */
-static void forget(struct local *b, uint32_t trial)
+/* Nobody wants to hear of this trial any more.  Returns how many reports of it were not told. */
+static size_t forget(struct local *b, uint32_t trial)
 {
-    size_t kept = b->head;
+    size_t kept = b->head, reports = 0;
     for (size_t i = b->head; i < b->n_queue; i++) {
         bool its = b->queue[i].it.kind <= HAPPENED_END && b->queue[i].it.trial == trial;
+        reports += its && b->queue[i].it.kind == HAPPENED_REPORT;
         if (its)
             free(b->queue[i].detail);
         else
@@ -168,6 +171,7 @@ static void forget(struct local *b, uint32_t trial)
     }
     b->n_queue = kept;
     if (b->head == b->n_queue) b->head = b->n_queue = 0;
+    return reports;
 }
 
 /* ---- reading what is printed ---- */
@@ -184,8 +188,14 @@ static wn_status take_report(void *context, const struct report *report, struct 
                            .trial = h->slot->trial,
                            .resource = report->resource,
                            .value = report->value};
+    double max = h->b->setup->resource ? h->b->setup->max_resource : 0;
+    if (!h->slot->heard || h->slot->whole) {
+        h->slot->unheard++;
+        return WN_OK;
+    }
+    h->slot->whole = max > 0 && report->resource >= max;
     h->slot->reports++;
-    return h->slot->heard ? push(h->b, &it, NULL, err) : WN_OK;
+    return push(h->b, &it, NULL, err);
 }
 
 /* Not before the process has made it: to look for a name that is not there waits for all that make names in
@@ -277,6 +287,11 @@ static void explain_silence(const struct local *b, const struct slot *slot, stru
     if (*tail) wni_buf_printf(out, "\nlast lines of stdout:\n%s", tail);
 }
 
+static bool ended_well(const struct slot *slot)
+{
+    return slot->why == ENDED_ITSELF && WIFEXITED(slot->status) && WEXITSTATUS(slot->status) == 0;
+}
+
 /* Why a run failed that ended by itself; false when it did not. */
 static bool find_fault(const struct local *b, const struct slot *slot, struct buf *out)
 {
@@ -286,8 +301,10 @@ static bool find_fault(const struct local *b, const struct slot *slot, struct bu
     } else if (WEXITSTATUS(slot->status) != 0) {
         wni_buf_printf(out, "exit code %d", WEXITSTATUS(slot->status));
     } else if (slot->reports == 0 && count_incomplete(slot) > 0) {
-        wni_buf_printf(out, "it reported '%s' but never together with '%s': print both in one line, as in ",
-                       b->setup->metric, b->setup->resource ? b->setup->resource : "");
+        wni_buf_printf(
+            out,
+            "it reported '%s' but never with a number above 0 for '%s' in the same line: print both, as in ",
+            b->setup->metric, b->setup->resource ? b->setup->resource : "");
         wni_report_example(b->setup->metric, b->setup->resource, out);
     } else if (slot->reports == 0) {
         explain_silence(b, slot, out);
@@ -339,7 +356,8 @@ static void write_outcome(const struct local *b, const struct slot *slot, const 
     wni_buf_puts(&text, ", \"signal\": ");
     wni_buf_json_double(&text, WIFSIGNALED(slot->status) ? WTERMSIG(slot->status) : (double)NAN);
     wni_buf_printf(&text, ", \"ended_by_winnow\": %s", slot->why == ENDED_ITSELF ? "false" : "true");
-    wni_buf_printf(&text, ", \"reports\": %llu, \"started\": ", (unsigned long long)slot->reports);
+    wni_buf_printf(&text, ", \"reports\": %llu, \"reports_unheard\": %llu, \"started\": ",
+                   (unsigned long long)slot->reports, (unsigned long long)slot->unheard);
     wni_buf_json_double(&text, unix_time(b, slot->started));
     wni_buf_puts(&text, ", \"ended\": ");
     wni_buf_json_double(&text, unix_time(b, slot->ended));
@@ -350,6 +368,20 @@ static void write_outcome(const struct local *b, const struct slot *slot, const 
     wni_buf_puts(&text, "}\n");
     if (!text.failed) wni_trial_outcome_write(b->folder, slot->trial, &text);
     wni_buf_release(&text);
+}
+
+/* What it printed last is often why: its errors, or else whatever there is. */
+static void put_tail(const struct slot *slot, wn_state state, const char *errors, struct buf *detail)
+{
+    char tail[TAIL_MAX + 1] = "";
+    if (state == WN_COMPLETE) return;
+    if (*errors) {
+        wni_buf_printf(detail, "\nlast lines of stderr:\n%s", errors);
+        return;
+    }
+    if (!ended_well(slot) && slot->streams[0].at > slot->streams[0].from)
+        wni_file_tail(slot->streams[0].fd, slot->streams[0].from, tail);
+    if (*tail) wni_buf_printf(detail, "\nlast lines of stdout:\n%s", tail);
 }
 
 /* The last line that came without its newline, then the end itself. */
@@ -369,8 +401,11 @@ static void tell_end(struct local *b, struct slot *slot)
     if (more) *more = '\0';
     write_outcome(b, slot, wni_buf_text(&detail), tail);
     if (more) *more = '\n';
-    if (state != WN_COMPLETE && *tail) wni_buf_printf(&detail, "\nlast lines of stderr:\n%s", tail);
-    struct happening it = {.kind = HAPPENED_END, .trial = slot->trial, .state = state};
+    put_tail(slot, state, tail, &detail);
+    struct happening it = {.kind = HAPPENED_END,
+                           .trial = slot->trial,
+                           .state = state,
+                           .silent = state == WN_FAILED && ended_well(slot)};
     if (slot->heard && !detail.failed) {
         remember(b, push(b, &it, detail.data, &err), &err);
         detail = (struct buf){0}; /* the queue has it */
@@ -687,10 +722,12 @@ static wn_status silence(struct local *b, uint32_t trial, struct slot **out, str
     bool known = drop_waiting(b, trial) || (slot && slot->heard);
     for (size_t i = b->head; i < b->n_queue && !known; i++) /* it has ended, but that was not told yet */
         known = b->queue[i].it.kind == HAPPENED_END && b->queue[i].it.trial == trial;
-    forget(b, trial);
+    size_t untold = forget(b, trial);
     if (!known) return wni_fail(err, WN_ENOTFOUND, "trial %u is not running", trial);
     if (!slot || !slot->heard) return WN_OK;
     slot->heard = false;
+    slot->reports -= untold;
+    slot->unheard += untold;
     *out = slot;
     return WN_OK;
 }

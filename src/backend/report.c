@@ -247,31 +247,73 @@ static bool starts_word(const char *line, const char *at)
     return at == line || strchr(" \t,;|([{'\"", at[-1]);
 }
 
+/* NAME= in the line from `at` on; NULL: no more. */
+static const char *next_key(const char *at, const char *end, const char *name, size_t length)
+{
+    while ((at = memmem(at, (size_t)(end - at), name, length))) {
+        if (at + length < end && at[length] == '=') return at;
+        at += length;
+    }
+    return NULL;
+}
+
+static bool take_word(const char *value, const char *end, double *out)
+{
+    const char *stop = value;
+    while (!ends_word(stop, end))
+        stop++;
+    return parse_number(value, (size_t)(stop - value), out);
+}
+
 /* The number behind NAME=; of several the last, as a line may tell what was before what is. */
-static bool find_word(const char *line, size_t n, const char *name, double *out)
+static bool find_word(const char *line, const char *end, const char *name, double *out)
 {
     size_t length = strlen(name);
-    const char *end = line + n, *at = line, *hit;
+    double number;
     bool found = false;
-    while ((hit = memmem(at, (size_t)(end - at), name, length))) {
-        const char *value = hit + length + 1, *stop = value;
-        at = hit + length;
-        if (value > end || at[0] != '=' || !starts_word(line, hit)) continue;
-        while (!ends_word(stop, end))
-            stop++;
-        double number;
-        if (!parse_number(value, (size_t)(stop - value), &number)) continue;
+    for (const char *hit = line; (hit = next_key(hit, end, name, length)); hit += length) {
+        if (!starts_word(line, hit) || !take_word(hit + length + 1, end, &number)) continue;
         *out = number;
         found = true;
     }
     return found;
 }
 
+/* Whether the word that ends before `end` is `name` as a whole. */
+static bool is_word(const char *line, const char *end, const char *name)
+{
+    size_t length = name ? strlen(name) : 0;
+    return name && (size_t)(end - line) >= length && !memcmp(end - length, name, length) &&
+           starts_word(line, end - length);
+}
+
+/* Python's logging puts INFO:root: before the first word.  So where no word is NAME, the one that ends in
+ * :NAME is meant, unless it is the other name that we look for.  Two of them are train:loss and val:loss, and
+ * then nobody knows which. */
+static bool find_behind_colon(const char *line, const char *end, const char *name, const char *other,
+                              double *out)
+{
+    size_t length = strlen(name);
+    const char *only = NULL;
+    for (const char *hit = line; (hit = next_key(hit, end, name, length)); hit += length) {
+        if (hit == line || hit[-1] != ':' || is_word(line, hit + length, other)) continue;
+        if (only) return false;
+        only = hit;
+    }
+    return only && take_word(only + length + 1, end, out);
+}
+
+static bool find_named(const char *line, const char *end, const char *name, const char *other, double *out)
+{
+    return find_word(line, end, name, out) || find_behind_colon(line, end, name, other, out);
+}
+
 static void scan_words(const char *line, size_t n, const struct report_form *form, struct found *out)
 {
-    out->has_value = find_word(line, n, form->metric, &out->value);
+    const char *end = line + n;
+    out->has_value = find_named(line, end, form->metric, form->resource, &out->value);
     if (out->has_value && form->resource)
-        out->has_resource = find_word(line, n, form->resource, &out->resource);
+        out->has_resource = find_named(line, end, form->resource, form->metric, &out->resource);
 }
 
 /* ---- the pattern ---- */

@@ -4,6 +4,7 @@
  *     {"epoch": 3, "val_loss": 0.21}                  a JSON object holding the metric and the resource
  *     ... [tune-metric]: {"epoch": 3, ...}            the same, as Syne Tune prints it
  *     ... epoch=3 val_loss=0.21 ...                   words, anywhere in the line
+ *     INFO:root:epoch=3 val_loss=0.21                 where no word is 'epoch', the one that ends in ':epoch'
  *     whatever the study file's report.pattern says   then the other forms do not count
  *
  * The metric may be NaN or infinite in any usual spelling: the trial has diverged, and the study wants to

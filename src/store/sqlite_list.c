@@ -1,7 +1,8 @@
 /* sqlite_list.c -- listings of a SQLite file: studies and trials as rows, and removing a study.
  *
- * Trials come from the summary, so that the first of 100,000 is there at once; only for those that are
- * running the log is looked at, because their reports do not touch it. */
+ * Trials come from the summary, so that the first of 100,000 is there at once.  The log is looked at for
+ * those that are running, because their reports do not touch the summary, and for those that ended in
+ * trouble, because it says why. */
 #include "store/sqlite_int.h"
 
 #include "base/clock.h"
@@ -197,6 +198,28 @@ static wn_status read_running(struct sqlite_file *f, sqlite3_stmt *q, const stru
     return st;
 }
 
+/* The FINISH event that the row tells of, from the trial's ASK on: what happened in the study while the trial
+ * lived is read.  There is no index by trial, which every report would pay for.  The text is the statement's,
+ * until it is reset. */
+static wn_status read_reason(struct sqlite_file *f, sqlite3_stmt *q, const struct found *of,
+                             struct trial_row *row, struct err *err)
+{
+    bool more = false;
+    sqlite3_bind_int64(q, 1, sqlite_row(of->study, row->saw));
+    sqlite3_bind_int64(q, 2, sqlite_row(of->study + 1, 0));
+    sqlite3_bind_int64(q, 3, row->number);
+    sqlite3_bind_int(q, 4, row->state);
+    sqlite3_bind_double(q, 5, row->ended);
+    wn_status st = wni_sqlite_step(f, q, &more, err);
+    if (more) row->reason = (const char *)sqlite3_column_text(q, 0);
+    return st;
+}
+
+static bool is_trouble(wn_state state)
+{
+    return state >= WN_FAILED && state <= WN_CANCELLED;
+}
+
 static void read_row(sqlite3_stmt *q, struct trial_row *row)
 {
     *row = (struct trial_row){
@@ -218,7 +241,7 @@ static void read_row(sqlite3_stmt *q, struct trial_row *row)
 static wn_status list_trials(struct sqlite_file *f, const struct found *of, uint32_t from, take_trial *take,
                              void *context, struct err *err)
 {
-    sqlite3_stmt *q = NULL, *reports = NULL;
+    sqlite3_stmt *q = NULL, *reports = NULL, *reason = NULL;
     struct trial_row row;
     bool more = false;
     wn_status st = wni_sqlite_prepare(
@@ -231,16 +254,24 @@ static wn_status list_trials(struct sqlite_file *f, const struct found *of, uint
                                 "SELECT resource, value FROM events WHERE id > ?1 AND id < ?2 AND kind = 2"
                                 " AND trial = ?3 ORDER BY id",
                                 &reports, err);
+    if (!st)
+        st = wni_sqlite_prepare(f,
+                                "SELECT detail FROM events WHERE id > ?1 AND id < ?2 AND kind = 4"
+                                " AND trial = ?3 AND state = ?4 AND time = ?5 ORDER BY id LIMIT 1",
+                                &reason, err);
     if (!st) between(q, of->study);
     if (!st) sqlite3_bind_int64(q, 1, sqlite_row(of->study, from));
     while (!st && !(st = wni_sqlite_step(f, q, &more, err)) && more) {
         read_row(q, &row);
         if (!row.config) st = wni_fail_memory(err);
         if (!st && row.state == WN_RUNNING) st = read_running(f, reports, of, &row, err);
+        if (!st && is_trouble(row.state)) st = read_reason(f, reason, of, &row, err);
         if (!st) st = take(context, &row, err);
+        sqlite3_reset(reason);
     }
     sqlite3_finalize(q);
     sqlite3_finalize(reports);
+    sqlite3_finalize(reason);
     return st == WN_WAIT ? WN_OK : st;
 }
 

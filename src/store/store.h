@@ -25,6 +25,8 @@ struct trial_row {
     double best, best_resource; /* finite values only */
     double asked, ended;        /* seconds since the study began; ended is NAN while it runs or waits */
     const char *config;         /* JSON */
+    const char *reason;         /* why it FAILED, ran out of time, was lost or cancelled, in the log's words;
+                                   NULL: nobody said.  Only in listings; valid during the call */
 };
 
 /* What a study is created with. */

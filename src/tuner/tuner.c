@@ -18,13 +18,17 @@ static const char RUN_ENDED[] = "the run ended before it did";
 struct running {
     uint32_t trial;
     unsigned attempt; /* another one in the log: somebody else runs it now */
+    double reported;  /* resource of the last report of this run; 0: none */
+    bool odd;         /* watchers have heard that something is strange with that */
 };
 
 /* What watchers are to hear once it is durable. */
 struct note {
     enum note_kind { NOTE_REPORT, NOTE_END, NOTE_RETRY } kind;
     struct happening it; /* REPORT; `trial` always */
-    wn_state state;      /* END */
+    bool odd;            /* REPORT: its resource is, after that of the one `before` it */
+    double before;
+    wn_state state; /* END */
     const char *detail;
 };
 
@@ -40,7 +44,8 @@ struct tuner {
     struct note *notes; /* not yet told */
     size_t n_notes, notes_cap;
     struct arena words;             /* their details */
-    unsigned failed_in_row;         /* trials that failed and never reported */
+    unsigned failed_in_row;         /* trials that failed or ran out of time and never reported */
+    unsigned silent_in_row;         /* of these: whose programs did not say that anything was wrong */
     uint32_t best;                  /* whose checkpoint is kept */
     double duty, synced, signed_at; /* when they were last done */
     bool closed;                    /* no more trials will be asked */
@@ -169,7 +174,7 @@ static wn_status start_trial(struct tuner *t, const struct handout *job, struct 
     wn_status st = old ? drop(t, old, err) : WN_OK;
     if (!st) st = ops->start(t->backend->self, job->trial, config, job->again, job->resumed_from, err);
     if (st) return t->setup->settle ? fail_start(t, job->trial, st, err) : st;
-    t->running[t->n_running++] = (struct running){job->trial, job->attempt};
+    t->running[t->n_running++] = (struct running){.trial = job->trial, .attempt = job->attempt};
     t->told_waiting = false;
     WATCH(t, on_start, job->trial, job->resumed_from);
     return WN_OK;
@@ -221,6 +226,7 @@ static void tell(struct tuner *t, const struct note *note)
     uint32_t trial = note->it.trial;
     switch (note->kind) {
     case NOTE_REPORT:
+        if (note->odd) WATCH(t, on_odd, &note->it, note->before);
         WATCH(t, on_report, &note->it);
         break;
     case NOTE_RETRY:
@@ -274,36 +280,50 @@ static wn_status fill_workers(struct tuner *t, struct err *err)
 
 /* ---- ending ---- */
 
-/* A command that does not work at all would go on failing until the limit of trials. */
-static wn_status mind_failures(struct tuner *t, uint32_t trial, const char *detail, struct err *err)
+static bool reached(unsigned n, unsigned limit)
 {
-    const struct trial *row = &t->study->history.trials[trial];
-    if (row->state != WN_FAILED || row->n_reports > 0) {
-        t->failed_in_row = 0;
+    return limit && n >= limit;
+}
+
+/* A command that does not work at all would go on failing until the limit of trials. */
+static wn_status mind_failures(struct tuner *t, const struct happening *end, struct err *err)
+{
+    const struct trial *row = &t->study->history.trials[end->trial];
+    const char *why = end->detail && *end->detail ? end->detail : "no reason known";
+    bool failed = row->state == WN_FAILED || row->state == WN_TIMEOUT;
+    if (!failed || row->n_reports > 0) {
+        t->failed_in_row = t->silent_in_row = 0;
         return WN_OK;
     }
     t->failed_in_row++;
-    if (!t->setup->give_up || t->failed_in_row < t->setup->give_up) return WN_OK;
+    t->silent_in_row += end->silent;
+    if (reached(t->silent_in_row, t->setup->give_up_silent) && t->study->history.n_reports == 0) {
+        t->result->gave_up = t->result->gave_up_silent = true;
+        return wni_fail(err, WN_EIO,
+                        "%u trials ended without a fault, and no trial has reported; the last: %s",
+                        t->silent_in_row, why);
+    }
+    if (!reached(t->failed_in_row, t->setup->give_up)) return WN_OK;
     t->result->gave_up = true;
-    return wni_fail(err, WN_EIO, "%u trials in a row failed without a report; the last: %s", t->failed_in_row,
-                    detail && *detail ? detail : "no reason known");
+    return wni_fail(err, WN_EIO, "%u trial%s failed without a report; the last: %s", t->failed_in_row,
+                    t->failed_in_row == 1 ? "" : "s in a row", why);
 }
 
-/* A trial that does not run any more is known to the study as ended, as `state` or as the log says. */
-static wn_status end_trial(struct tuner *t, uint32_t trial, wn_state state, const char *detail,
-                           struct err *err)
+/* A trial that does not run any more is known to the study as ended, as it says or as the log does. */
+static wn_status end_trial(struct tuner *t, const struct happening *end, struct err *err)
 {
+    uint32_t trial = end->trial;
     take_out(t, find_running(t, trial));
-    wn_status st = wni_study_finish_as(t->study, trial, state, detail, age(t), err);
+    wn_status st = wni_study_finish_as(t->study, trial, end->state, end->detail, age(t), err);
     const struct trial *row = &t->study->history.trials[trial];
     if (st && !(st == WN_ESTATE && row->state != WN_RUNNING)) return st; /* else somebody else was faster */
     st = add_note(t,
                   &(struct note){.kind = row->retry ? NOTE_RETRY : NOTE_END,
                                  .it.trial = trial,
                                  .state = (wn_state)row->state,
-                                 .detail = detail},
+                                 .detail = end->detail},
                   err);
-    return st || row->retry ? st : mind_failures(t, trial, detail, err);
+    return st || row->retry ? st : mind_failures(t, end, err);
 }
 
 static wn_status take_end(struct tuner *t, const struct happening *it, struct err *err)
@@ -313,7 +333,7 @@ static wn_status take_end(struct tuner *t, const struct happening *it, struct er
         take_out(t, r);
         return WN_OK;
     }
-    wn_status st = end_trial(t, it->trial, it->state, it->detail, err);
+    wn_status st = end_trial(t, it, err);
     return st || !it->hopeless ? st : wni_fail(err, WN_EINVAL, "%s", it->detail);
 }
 
@@ -338,13 +358,18 @@ static wn_status take_report(struct tuner *t, const struct happening *it, struct
     if (st == WN_ESTATE && is_taken(t, r)) return drop(t, r, err);
     if (st) return st;
     t->result->reports++;
-    st = add_note(t, &(struct note){.kind = NOTE_REPORT, .it = *it}, err);
+    struct note note = {.kind = NOTE_REPORT, .it = *it, .before = r->reported};
+    note.odd = !r->odd && (it->resource < r->reported || it->resource > t->study->sched_env.max_resource);
+    r->odd = r->odd || note.odd;
+    r->reported = it->resource;
+    st = add_note(t, &note, err);
     if (st || decision == WN_CONTINUE) return st;
     st = stop_trial(t, it, decision, err);
     const char *detail = t->study->history.trials[it->trial].broken
                              ? "it reported something that is not a finite number"
                              : NULL;
-    return st ? st : end_trial(t, it->trial, WN_COMPLETE, detail, err);
+    struct happening end = {.trial = it->trial, .state = WN_COMPLETE, .detail = detail};
+    return st ? st : end_trial(t, &end, err);
 }
 
 /* ---- other duties ---- */

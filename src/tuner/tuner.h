@@ -23,6 +23,9 @@ struct tuner_watcher {
     void *context;
     void (*on_start)(void *context, const struct study *study, uint32_t trial, double resumed_from);
     void (*on_report)(void *context, const struct study *study, const struct happening *report);
+    /* Before on_report, once in a run of a trial: the report is of less resource than the one `before` it in
+     * that run, or of more than there is.  It counts all the same. */
+    void (*on_odd)(void *context, const struct study *study, const struct happening *report, double before);
     /* `state` is what was recorded; `detail` may be NULL. */
     void (*on_end)(void *context, const struct study *study, uint32_t trial, wn_state state,
                    const char *detail);
@@ -43,7 +46,10 @@ struct tuner_setup {
     struct tuner_watcher watcher;
     double duty_seconds;
     double began;     /* how old the study was when the backend's clock was 0: events are noted by its age */
-    unsigned give_up; /* fail after so many trials in a row that failed without any report; 0: never */
+    unsigned give_up; /* fail after so many trials in a row that ended as FAILED or TIMEOUT without any
+                         report; 0: never */
+    unsigned give_up_silent; /* fail after so many of them that ended without a fault, while no trial of the
+                                study has reported anything; 0: never */
     enum keep_checkpoints keep;
     bool charge; /* tell the backend the real seconds spent deciding */
     bool settle; /* what still runs at the end is stopped and recorded as CANCELLED, not left RUNNING */
@@ -52,10 +58,11 @@ struct tuner_setup {
 
 struct tuner_result {
     uint64_t reports;
-    bool exhausted;   /* it ended because there was nothing left to try, not by a limit */
-    bool interrupted; /* it ended because someone wanted it to */
-    bool gave_up;     /* it failed because too many trials in a row did */
-    double seconds;   /* backend time of the last happening within the limits */
+    bool exhausted;      /* it ended because there was nothing left to try, not by a limit */
+    bool interrupted;    /* it ended because someone wanted it to */
+    bool gave_up;        /* it failed because too many trials in a row did */
+    bool gave_up_silent; /* because none of them reported */
+    double seconds;      /* backend time of the last happening within the limits */
 };
 
 wn_status wni_tuner_run(struct study *study, struct backend *backend, const struct tuner_setup *setup,

@@ -30,7 +30,7 @@ says 'words' stderr '^  act +one of relu, tanh, a,b$'
 says 'true and false' stderr '^  fast +one of false, true$'
 run trials a --format csv
 is 'the trials' "$(sed 1d "$out/stdout" | cut -d, -f1-3,7,11- | tr '\n' ' ')" \
-    '0,complete,0.5,1,0.001,16,relu,true 1,complete,0.25,1,0.01,32,tanh,false 2,failed,,0,0.1,64,"a,b",true 3,failed,,0,1e-05,128,relu,false '
+    '0,complete,0.5,1,0.001,16,relu,true, 1,complete,0.25,1,0.01,32,tanh,false, 2,failed,,0,0.1,64,"a,b",true,imported 3,failed,,0,1e-05,128,relu,false,imported '
 cp "$out/stdout" "$out/export.csv"
 run replay a
 says 'nothing of it is a proposal' stdout "^study 'a': 0 proposals, bit-identical; 4 given by the user$"
@@ -152,7 +152,7 @@ says 'its steps' stdout '^resource     step 1\.\.2$'
 says 'its best' stdout '^best         0\.5 at step 2, trial 3$'
 run trials opt --format csv
 is 'its trials' "$(sed 1d "$out/stdout" | cut -d, -f1-4,10- | tr '\n' ' ')" \
-    '0,complete,0.25,2,1.5,0.001,3,tanh,true,0.3,3,5 1,stopped,0.05,1,2.5,0.01,3,null,false,0.7,3,5 2,failed,,1,3.5,0.001,9,tanh,true,0.3,3,10 3,complete,0.5,2,6.5,0.001,7,tanh,true,0.3,3,5 '
+    '0,complete,0.25,2,1.5,0.001,3,tanh,true,0.3,3,5, 1,stopped,0.05,1,2.5,0.01,3,null,false,0.7,3,5, 2,failed,,1,3.5,0.001,9,tanh,true,0.3,3,10,imported 3,complete,0.5,2,6.5,0.001,7,tanh,true,0.3,3,5, '
 run export opt --reports
 is 'its reports, and a result that is none of them' "$(sed 1d "$out/stdout" | cut -d, -f1-3 | tr '\n' ' ')" '0,1,0.1 0,2,0.2 0,2,0.25 1,1,0.05 2,1,nan 3,1,0.1 3,2,0.5 '
 run import "$out/optuna.db" --from opt --study a

@@ -35,7 +35,11 @@ run run cmd.yaml
 is 'a wrong name of the metric: exit code 1' "$code" 1
 says 'the mended file is run, and that is said' stderr "^winnow: starting over: no trial of study 'cmd' had reported anything$"
 says 'which names there were' stderr "FAILED: it ended without reporting 'loss': it printed numbers for 'epoch' and 'val_loss'"
-is 'the same is told once' "$(count 'it ended without' stderr) $(count 'FAILED: same as trial [01]$' stderr)" '1 5'
+is 'the same is told once' "$(count 'FAILED: it ended without' stderr) $(count 'FAILED: same as trial [01]$' stderr)" '1 2'
+says 'three such trials are enough' stderr "^winnow: 3 trials ended without a fault, and no trial has reported; the last: it ended without reporting 'loss'"
+says 'and what to do if they are not' stdout 'start over: winnow run cmd.yaml \(--give-up N: not before N failures in a row\)$'
+run run cmd.yaml --give-up 5 --quiet
+says 'who says --give-up gets what was said' stderr '^winnow: 5 trials in a row failed without a report'
 run resume cmd --trials 8 --quiet
 says 'resuming it: either mend the program, or start over' stdout 'mend the program and go on: winnow resume cmd; or mend the study file and start over: winnow run FILE$'
 study cmd.yaml 'sh train.sh {x}' val_loss
@@ -58,6 +62,12 @@ study nan.yaml 'sh -c "echo loss=nan"'
 run run nan.yaml --quiet
 run run nan.yaml --quiet
 is 'one that reported NaN is kept too: it says something about the program' "$code" 2
+
+# ---- Python's logging ----
+
+printf 'import logging\nlogging.basicConfig(level=logging.INFO)\nfor e in (1, 2):\n    logging.info("epoch=%%d loss=%%g", e, 1 / e)\n' >log.py
+run run --name logging --store memory: --minimize loss --param x=0..1 --resource epoch=1..2 --trials 1 -- python3 log.py
+says 'its lines are reports, prefix and all' stdout '^best loss: 0.5 at epoch 2, trial 0$'
 
 # ---- endings ----
 

@@ -146,6 +146,9 @@ is 'failed trials are run again' "$code" 0
 says 'and then complete' stdout 'COMPLETE 2'
 run run --minimize loss --param x=0..1 --trials 1 --timeout 0.3s --grace 0.2s -- sh -c 'trap "" TERM; echo loss=1; while :; do sleep 0.05; done'
 says 'a trial that takes too long' stderr 'TIMEOUT: it ran longer than 0.3 s'
+run run --name hang --minimize loss --param x=0..1 --trials 30 --timeout 0.2s --give-up 2 -- sh -c 'echo loading the data; exec sleep 30'
+says 'trials that hang are given up on as well' stderr '^winnow: 2 trials in a row failed without a report; the last: it ran longer than 0.2 s$'
+says 'with what they printed last' stderr '^            loading the data$'
 run run study.yaml --folder /proc/nothing
 is 'a folder that cannot be made: exit code 1' "$code" 1
 says 'and said so' stderr "cannot make folder '/proc/nothing'"

@@ -273,7 +273,7 @@ static void ends_are_judged(void **state)
         const char *detail;
     } rows[] = {
         {"echo epoch=1 loss=1", WN_COMPLETE, "it ended by itself"},
-        {"echo epoch=1 loss=1; exit 3", WN_FAILED, "exit code 3"},
+        {"echo epoch=1 loss=1; exit 3", WN_FAILED, "exit code 3\nlast lines of stdout:\nepoch=1 loss=1"},
         {"echo hello; echo oh no >&2", WN_FAILED,
          "it ended without reporting 'loss': print a line such as 'epoch=3 loss=0.21', or set report.pattern "
          "in "
@@ -287,8 +287,8 @@ static void ends_are_judged(void **state)
          "metric?\n"
          "last lines of stderr:\nlost=1"},
         {"echo loss=1", WN_FAILED,
-         "it reported 'loss' but never together with 'epoch': print both in one line, as in 'epoch=3 "
-         "loss=0.21'"},
+         "it reported 'loss' but never with a number above 0 for 'epoch' in the same line: print both, as in "
+         "'epoch=3 loss=0.21'"},
         {"kill -SEGV $$", WN_FAILED, "killed by signal 11 (Segmentation fault)"},
         {"echo epoch=1 loss=nan", WN_COMPLETE, "it ended by itself"}, /* the study knows better */
     };
@@ -516,7 +516,7 @@ static void time_is_limited(void **state)
     struct happening it = next_end(&w, &reports);
     CHECK_INT(it.state, WN_TIMEOUT);
     CHECK_INT(reports, 1);
-    CHECK_HAS(it.detail, "it ran longer than 0.3 s");
+    CHECK_HAS(it.detail, "it ran longer than 0.3 s\nlast lines of stdout:\nepoch=1 loss=1");
     CHECK(it.time > 0.25 && it.time < 5, "%g s", it.time);
     close_world(&w);
 }

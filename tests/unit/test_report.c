@@ -81,12 +81,48 @@ static void lines_that_are_reports(void **state)
         {"epoch=3 loss=1 loss=2", 3, 2},
         {"{\"broken\": epoch=3 loss=4", 3, 4},
         {"epoch=0.5 loss=1e3", 0.5, 1000},
+        {"INFO:root:epoch=3 loss=0.21", 3, 0.21},
+        {"WARNING:my.module:loss=0.21 epoch=3", 3, 0.21},
+        {"2026-01-02 12:00:00,123:INFO:loss=0.21, epoch=3", 3, 0.21},
+        {"epoch=3 val:loss=0.21", 3, 0.21},
+        {"epoch=3 val:loss=9 loss=0.21", 3, 0.21}, /* the whole word comes first, wherever it is */
+        {"epoch=3 loss=0.21 train:loss=9 val:loss=8", 3, 0.21},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct report r = only("epoch", NULL, rows[i].line);
         CHECK(r.resource == rows[i].resource && r.value == rows[i].value, "'%s': %g at %g", rows[i].line,
               r.value, r.resource);
     }
+}
+
+static struct report read_as(const char *metric, const char *resource, const char *line)
+{
+    struct report_form form;
+    struct report_stream s;
+    struct heard h = {0};
+    struct err err = {0};
+    CHECK_OK(wni_report_form_init(&form, metric, resource, NULL, &err), err);
+    wni_report_stream_init(&s, &form, 0);
+    feed(&s, &h, line, strlen(line), 5);
+    CHECK_OK(wni_report_end(&s, hear, &h, &err), err);
+    wni_report_stream_release(&s);
+    wni_report_form_release(&form);
+    return h.n == 1 ? h.reports[0] : (struct report){NAN, NAN};
+}
+
+/* A name may have colons of its own. */
+static void names_with_colons(void **state)
+{
+    (void)state;
+    static const char line[] = "INFO:root:epoch=3 train:loss=1 val:loss=2 loss=4";
+    CHECK_DOUBLE(read_as("val:loss", "epoch", line).value, 2);
+    CHECK_DOUBLE(read_as("train:loss", "epoch", line).value, 1);
+    CHECK_DOUBLE(read_as("loss", "epoch", line).value, 4);
+    CHECK_DOUBLE(read_as("loss", "epoch", line).resource, 3);
+    CHECK_DOUBLE(read_as("val:loss", "epoch", "epoch=1 INFO:root:val:loss=2").value, 2);
+    CHECK_DOUBLE(read_as("loss", "at:loss", "INFO:root:loss=5 at:loss=3").value, 5);
+    CHECK_DOUBLE(read_as("loss", "at:loss", "INFO:root:loss=5 at:loss=3").resource, 3);
+    CHECK(isnan(read_as("loss", "at:loss", "at:loss=3").value), "the resource is not the metric");
 }
 
 static void lines_that_are_not(void **state)
@@ -114,6 +150,11 @@ static void lines_that_are_not(void **state)
         "epoch=-1 loss=1",
         "epoch=nan loss=1",
         "epoch=inf loss=1",
+        "epoch=3 train:loss=1 val:loss=2", /* which? */
+        "epoch=3 :loss=1 :loss=2",
+        "epoch=3 val:losses=1",
+        "epoch=3 val:loss:1",
+        "epoch=3 val:loss=",
         "{\"\\udc00\": 1, \"epoch\": 1, \"loss\": 2}",
         "tune-metric: {\"epoch\": 1, \"loss\": 2}",
     };
@@ -333,6 +374,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lines_that_are_reports),
+        cmocka_unit_test(names_with_colons),
         cmocka_unit_test(lines_that_are_not),
         cmocka_unit_test(not_a_number_is_told),
         cmocka_unit_test(without_a_resource_it_is_one),

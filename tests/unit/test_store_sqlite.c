@@ -155,6 +155,16 @@ static wn_status note_trial(void *context, const struct trial_row *row, struct e
     return strlen(row->config) > 8 ? WN_OK : WN_EINVAL;
 }
 
+static wn_status note_reason(void *context, const struct trial_row *row, struct err *e)
+{
+    (void)e;
+    struct listing *l = context;
+    size_t n = strlen(l->text);
+    snprintf(l->text + n, sizeof l->text - n, "%u %s: %s\n", row->number, wn_state_name(row->state),
+             row->reason ? row->reason : "-");
+    return WN_OK;
+}
+
 static wn_status only_one(void *context, const struct trial_row *row, struct err *e)
 {
     wn_status st = note_trial(context, row, e);
@@ -186,6 +196,33 @@ static void studies_are_listed(void **state)
 }
 
 /* Running trials show what they have reported, though no report touched their row. */
+/* Of several ends the last, and only where something went wrong. */
+static void reasons_are_listed(void **state)
+{
+    (void)state;
+    struct study s;
+    struct handout job = {0};
+    struct listing l = {""};
+    static const struct {
+        wn_state state;
+        const char *detail;
+    } ends[] = {
+        {WN_FAILED, "two\nlines"}, {WN_TIMEOUT, "late"}, {WN_CANCELLED, NULL}, {WN_PAUSED, "no matter"}};
+    open_study(&s, "s", WN_MINIMIZE);
+    s.retries = 1;
+    CHECK_OK(wni_study_ask(&s, 1, &job, &err), err);
+    CHECK_OK(wni_study_finish_as(&s, job.trial, WN_FAILED, "one", 2, &err), err);
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) { /* the first is trial 0, run again */
+        CHECK_OK(wni_study_ask(&s, 3 + (double)i, &job, &err), err);
+        CHECK_INT(job.trial, i);
+        CHECK_OK(wni_study_finish_as(&s, job.trial, ends[i].state, ends[i].detail, 3.5 + (double)i, &err),
+                 err);
+    }
+    wni_study_release(&s);
+    CHECK_OK(wni_store_trials(url, "s", 0, note_reason, &l, &err), err);
+    CHECK_TEXT(l.text, "0 FAILED: two\nlines\n1 TIMEOUT: late\n2 CANCELLED: -\n3 PAUSED: -\n");
+}
+
 static void trials_are_listed(void **state)
 {
     (void)state;
@@ -691,6 +728,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(addresses),
         TEST(studies_are_listed),
+        TEST(reasons_are_listed),
         TEST(trials_are_listed),
         TEST(the_best_is_listed_at_once),
         TEST(a_removed_study_is_gone),

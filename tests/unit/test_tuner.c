@@ -21,7 +21,8 @@ struct stage {
     double breaks_at;                      /* it ends at this level, before reporting it; 0: never */
     long fail_start, fail_stop, fail_next; /* the n-th such call fails; 0: never */
     unsigned fail_runs;                    /* so many runs of each trial end as FAILED at breaks_at */
-    bool hopeless;                         /* an end that is FAILED says so */
+    bool hopeless, silent;                 /* an end that is FAILED says so */
+    uint32_t works_from;                   /* trials from this number on never break; 0: all do */
     double interrupt_at, again_at;         /* when someone wants it to end; 0: never */
     double ticks_until;                    /* up to this time nothing happens but ticks */
     unsigned together;                     /* see pending() */
@@ -123,12 +124,14 @@ static wn_status next(void *self, struct happening *out, struct err *err)
     turn.at++;
     *out = (struct happening){.kind = HAPPENED_END, .trial = turn.trial, .state = s->end, .time = s->clock};
     out->detail = "so it is";
-    bool breaks = s->breaks_at > 0 && turn.at >= s->breaks_at;
+    bool breaks =
+        s->breaks_at > 0 && turn.at >= s->breaks_at && !(s->works_from && turn.trial >= s->works_from);
     if (breaks && s->fail_runs > 0) {
         breaks = s->told[turn.trial].starts <= s->fail_runs;
         out->state = WN_FAILED;
     }
     out->hopeless = s->hopeless && breaks;
+    out->silent = s->silent && breaks;
     if (turn.at > s->levels || breaks) return WN_OK;
     out->kind = HAPPENED_REPORT;
     out->resource = turn.at;
@@ -697,6 +700,49 @@ static void it_gives_up_on_what_never_works(void **state)
     wni_study_release(&r.study);
 }
 
+static void trials_that_hang_are_given_up_on_too(void **state)
+{
+    (void)state;
+    struct run r;
+    open_processes(&r, "fifo", 3);
+    r.stage.breaks_at = 1;
+    r.stage.end = WN_TIMEOUT;
+    CHECK_INT(
+        run(&r, (struct tuner_setup){.workers = 2, .limits = {.trials = 30}, .give_up = 1, .settle = true}),
+        WN_EIO);
+    CHECK_TEXT(r.err.text, "1 trial failed without a report; the last: so it is");
+    CHECK_INT(count(&r, WN_TIMEOUT), 1);
+    wni_study_release(&r.study);
+}
+
+static void run_silently(struct run *r, uint32_t works_from, wn_status expected)
+{
+    open_processes(r, "fifo", 3);
+    r->stage.breaks_at = 1;
+    r->stage.fail_runs = 100;
+    r->stage.silent = true;
+    r->stage.works_from = works_from;
+    CHECK_INT(
+        run(r,
+            (struct tuner_setup){
+                .workers = 1, .limits = {.trials = 12}, .give_up = 20, .give_up_silent = 3, .settle = true}),
+        expected);
+}
+
+static void programs_that_are_well_and_silent_are_given_up_soon(void **state)
+{
+    (void)state;
+    struct run r;
+    run_silently(&r, 0, WN_EIO);
+    CHECK_TEXT(r.err.text, "3 trials ended without a fault, and no trial has reported; the last: so it is");
+    CHECK_INT(count(&r, WN_FAILED), 3);
+    wni_study_release(&r.study);
+    run_silently(&r, 2, WN_OK); /* the third reports: two failures prove nothing */
+    CHECK_INT(count(&r, WN_FAILED), 2);
+    CHECK_INT(count(&r, WN_COMPLETE), 10);
+    wni_study_release(&r.study);
+}
+
 static void failures_after_reports_are_no_reason_to_give_up(void **state)
 {
     (void)state;
@@ -910,6 +956,8 @@ int main(void)
         cmocka_unit_test(decisions_are_charged_when_asked_for),
         cmocka_unit_test(failed_runs_are_repeated),
         cmocka_unit_test(it_gives_up_on_what_never_works),
+        cmocka_unit_test(trials_that_hang_are_given_up_on_too),
+        cmocka_unit_test(programs_that_are_well_and_silent_are_given_up_soon),
         cmocka_unit_test(failures_after_reports_are_no_reason_to_give_up),
         cmocka_unit_test(a_command_that_cannot_run_ends_the_run),
         cmocka_unit_test(what_runs_at_the_end_is_stopped),
