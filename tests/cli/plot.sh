@@ -98,6 +98,10 @@ for words in 'flat' 'flat history' '--study flat' 'history --study flat'; do
     run plot $words --term
     truth "plot $words: the same picture" cmp "$out/stdout" "$out/expected"
 done
+run plot history flat --term
+says 'without colour the marks of the legend differ' stdout '⠂⠠ trials +⠒⠒ best so far'
+run plot timeline flat --term
+says 'and a title names no colours' stdout '^ *trials at a time$'
 run plot --term
 is 'without a word: which study?' "$code" 2
 says 'is asked' stderr 'which study'
@@ -128,6 +132,17 @@ if command -v gnuplot >/dev/null 2>&1; then
     run plot all curves --out "$out/plots"
     truth 'learning curves' test -s "$out/plots/curves-curves.png"
     is 'a study with two trials has no importance, and the rest' "$(cat "$out/stderr")" 'winnow: no importance: it needs at least 10 trials with a value'
+    run plot slice flat --out "$out/one/picture.png"
+    is 'one file: exit code 0, and its name' "$code $(cat "$out/stdout")" "0 $out/one/picture.png"
+    is 'it is a picture, and nothing is beside it' "$(head -c 4 "$out/one/picture.png" | tail -c 3) $(ls -A "$out/one")" 'PNG picture.png'
+    program=$(realpath "$winnow")
+    (cd "$out" && "$program" plot flat --out h.svg >h.name && grep -q '<svg' h.svg)
+    is 'the history if no kind is named, here' "$?" 0
+    run plot all flat --out "$out/one/all.pdf"
+    is 'one file for all pictures: exit code 2' "$code" 2
+    says 'says what to do' stderr "all.pdf' is one picture: say which, as in 'winnow plot slice', or give a folder with --out"
+    PATH=/nowhere run plot history flat --out "$out/one/without.png"
+    is 'one file without gnuplot leaves nothing behind' "$code $(ls -A "$out/one")" '2 picture.png'
     PATH=/nowhere run plot history flat --out "$out/without"
     is 'without gnuplot: a clear failure' "$code" 2
     says 'that says what to install' stderr 'gnuplot is not installed'
