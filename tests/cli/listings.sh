@@ -20,7 +20,15 @@ is 'methods as CSV: a header' "$(head -n 1 "$out/stdout")" 'name,scheduler,searc
 rows=$(sed 1d "$out/stdout" | wc -l)
 run methods
 is 'methods as a table: as many rows' "$(sed 1d "$out/stdout" | wc -l)" "$rows"
-says 'a method changes a default' stdout 'asha-promotion .*scheduler.type=promotion'
+is 'no line is longer than a terminal is wide' "$(awk 'length > 110' "$out/stdout")" ''
+run methods asha-promotion
+says 'one method: a line for each option, and the default it changes' stdout '^scheduler\.type +promotion +'
+says 'what it is made of' stdout '^scheduler asha, searcher random$'
+run methods asha-promotion --format csv
+says 'as CSV' stdout '^scheduler\.eta,3,'
+run methods ahsa
+is 'an unknown method: exit code 2' "$code" 2
+says 'what is near' stderr "did you mean 'asha'"
 
 run tasks --format json
 is 'tasks as JSON' "$(python3 -c '
