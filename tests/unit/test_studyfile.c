@@ -112,7 +112,7 @@ static void test_whole_file(void **state)
     CHECK_INT(s.seed, 7);
     CHECK_DOUBLE(s.trial.timeout, 1800);
     CHECK_INT(s.trial.retries, 1);
-    CHECK_STR(s.trial.checkpoints, "none");
+    CHECK_TEXT(s.trial.checkpoints, "none");
     CHECK_DOUBLE(s.trial.grace, 5);
     CHECK_TEXT(s.store, "sqlite:///mlp.db");
     CHECK_TEXT(s.folder, "/scratch/mlp");
@@ -149,7 +149,7 @@ static void test_defaults(void **state)
     CHECK_DOUBLE(s.stop.resource, 0);
     CHECK_DOUBLE(s.trial.timeout, 0);
     CHECK_INT(s.trial.retries, 0);
-    CHECK_STR(s.trial.checkpoints, "best");
+    CHECK_TEXT(s.trial.checkpoints, "best");
     CHECK_DOUBLE(s.trial.grace, 10);
     assert_null(s.store);
     assert_null(s.folder);
