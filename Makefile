@@ -12,7 +12,7 @@ TESTS        ?=
 FUZZ_SECONDS ?= 60
 PEERS        ?=
 
-NINJA   := ninja -j $(JOBS) $(shell test -t 2 || echo --quiet)
+NINJA   := ninja -j $(JOBS)
 OPTIONS  = -Dprefix=$(abspath $(PREFIX)) -Dwerror=$(if $(filter true,$(CI)),true,false)
 
 # Sanitizers stop at the first finding, so that it fails the test it belongs to.

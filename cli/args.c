@@ -74,6 +74,10 @@ static wn_status set_option(struct args *args, size_t row, const char *value, st
     const struct cli_option *o = &args->command->options[row];
     if (o->choices && !is_choice(o->choices, value))
         return wni_fail(err, WN_EINVAL, "--%s: expected one of %s, got '%s'", o->name, o->choices, value);
+    if (o->address && !strchr(value, ':'))
+        return wni_fail(err, WN_EINVAL, "--%s: expected SCHEME:ADDRESS, got '%s'; did you mean %s%s%s?",
+                        o->name, value, strcmp(value, "memory") ? "sqlite:///" : "", value,
+                        strcmp(value, "memory") ? "" : ":");
     args->given[row] = true;
     args->values[row] = value;
     return o->many ? append_value(args, row, value, err) : WN_OK;

@@ -29,7 +29,8 @@ struct cli_option {
     const char *fallback; /* default, as typed; NULL: none */
     const char *choices;  /* "table|json|csv": anything else is refused; NULL: free */
     const char *help;
-    bool many; /* may be repeated; values are joined with blanks */
+    bool address; /* of a store: a bare file name is refused, with the address it may stand for */
+    bool many;    /* may be repeated; values are joined with blanks */
 };
 
 enum { CLI_OPTIONS_MAX = 32 };

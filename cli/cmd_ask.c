@@ -151,7 +151,7 @@ static int run(struct args *args)
 static const struct cli_option options[] = {
     {.name = "file",
      .value = "STUDY.yaml",
-     .help = "create the study from this file if it is not there; its command is not run"},
+     .help = "create the study from this file if it is not there; it needs no command, and none is run"},
     {.name = "wait",
      .value = "TIME",
      .help = "when there is nothing to hand out yet, wait for so long: 30s, 5m"},

@@ -329,7 +329,10 @@ static const struct cli_option options[] = {
      .help = "history, store, runner: how many trials; default: 1000000, for a store 100000, for the runner "
              "2000"},
     {.name = "reports", .value = "K", .fallback = "10", .help = "history, store: reports of each trial"},
-    {.name = "store", .value = "URL", .help = "store: where; default: a temporary SQLite file"},
+    {.name = "store",
+     .value = "URL",
+     .address = true,
+     .help = "store: where; default: a temporary SQLite file"},
     {.name = "workers", .value = "N", .fallback = "64", .help = "runner: trials at a time"},
     {.name = "methods", .value = "M,...", .help = "latency, memory: which methods; default: all"},
     {.name = "n",

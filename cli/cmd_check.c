@@ -1,11 +1,7 @@
 /* cmd_check.c -- winnow check: every mistake in a study file, with its place. */
+#include "cli/notes.h"
 #include "cli/study_option.h"
 #include "cli/studyargs.h"
-#include "studyfile/studyfile.h"
-
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 static void describe_param(const struct param *p)
 {
@@ -13,59 +9,6 @@ static void describe_param(const struct param *p)
     wni_describe_param(p, &text);
     printf("  %-16s %s\n", p->name, wni_buf_text(&text));
     wni_buf_release(&text);
-}
-
-/* ---- what is no mistake in the file, but likely to be one ---- */
-
-static bool is_on_path(const char *program)
-{
-    const char *path = getenv("PATH");
-    struct buf full = {0};
-    bool found = false;
-    for (const char *at = path ? path : ""; *at && !found;) {
-        size_t n = strcspn(at, ":");
-        wni_buf_clear(&full);
-        wni_buf_add(&full, at, n);
-        wni_buf_printf(&full, "%s%s", n ? "/" : "", program);
-        found = full.failed || access(wni_buf_text(&full), X_OK) == 0;
-        at += n + (at[n] == ':');
-    }
-    wni_buf_release(&full);
-    return found;
-}
-
-/* The study may be meant for another folder or machine, so it is only said. */
-static void note_program(const struct studyfile *s)
-{
-    const char *program = s->command.n ? s->command.words[0] : "";
-    for (size_t i = 0; i < s->n_env; i++)
-        if (!strcmp(s->env[i].name, "PATH")) return;
-    if (s->command.shell || !*program || strchr(program, '{')) return;
-    if (!strchr(program, '/') && !is_on_path(program))
-        printf("  note: there is no program '%s' on the PATH\n", program);
-    else if (strchr(program, '/') && access(program, X_OK) != 0)
-        printf("  note: '%s' cannot be run from this folder\n", program);
-}
-
-static bool is_in_command(const struct studyfile *s, const char *name)
-{
-    size_t length = strlen(name);
-    for (size_t i = 0; i < s->command.n; i++)
-        for (const char *at = s->command.words[i]; (at = strchr(at, '{')); at++)
-            if (!strncmp(at + 1, name, length) && at[length + 1] == '}') return true;
-    return false;
-}
-
-static void note_unused(const struct studyfile *s)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < s->space.n; i++) {
-        const struct param *p = &s->space.params[i];
-        if (p->kind == PARAM_CONSTANT || is_in_command(s, p->name)) continue;
-        printf("%s%s", n++ ? ", " : "  note: not in the command: ", p->name);
-    }
-    if (n)
-        printf("; the program has to read %s from $WINNOW_PARAMS or config.json\n", n == 1 ? "it" : "them");
 }
 
 static void describe(const char *file, const struct studyfile *s)
@@ -83,8 +26,7 @@ static void describe(const char *file, const struct studyfile *s)
     for (size_t i = 0; i < s->space.n; i++)
         describe_param(&s->space.params[i]);
     if (s->space.size) printf("  %llu configurations\n", (unsigned long long)s->space.size);
-    note_program(s);
-    note_unused(s);
+    wni_note_study(s, "  ", stdout);
 }
 
 static int check_file(const char *path)
@@ -130,7 +72,7 @@ const struct cli_command wni_cmd_check = {
     .about = "Reads a study file (YAML or JSON) and reports all mistakes in one go, each as "
              "FILE:LINE:COLUMN: what is wrong and "
              "what was expected. A file without mistakes is summed up in a few lines, with a note where "
-             "the program is not found from here or a parameter is not in the command.\n\n"
+             "the program or its script is not found from here or a parameter is not in the command.\n\n"
              "The exit code is 2 when there is a mistake.",
     .examples = "winnow check study.yaml",
     .run = run,

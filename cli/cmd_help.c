@@ -1,5 +1,5 @@
 /* cmd_help.c -- winnow help, and the same tables as manual pages and shell completion. */
-#include "cli/cli.h"
+#include "cli/plots.h"
 
 #include <string.h>
 
@@ -90,10 +90,69 @@ static void man_overview(void)
 
 /* ---- completion ---- */
 
+/* What a word or a value stands for is told by its name in the synopsis. */
+static const char *source_of(const char *words)
+{
+    static const struct {
+        const char *name, *source;
+    } rows[] = {{"KIND", "pictures"},  {"STUDY.yaml", "files"}, {"FILE...", "files"}, {"STUDY", "studies"},
+                {"COMMAND]", "verbs"}, {"METHOD", "methods"},   {"TASK", "tasks"}};
+    for (size_t i = 0; words && i < sizeof rows / sizeof *rows; i++)
+        if (strstr(words, rows[i].name)) return rows[i].source;
+    return "";
+}
+
+static const char *source_of_option(const struct cli_option *o)
+{
+    return !strcmp(o->name, "study") ? "studies" : source_of(o->value);
+}
+
 static void print_choices(const char *choices)
 {
     for (; *choices; choices++)
         putchar(*choices == '|' ? ' ' : *choices);
+}
+
+static void print_verbs(void)
+{
+    for (size_t i = 0; i < wni_command_count(); i++)
+        printf("%s%s", i ? " " : "", wni_command_at(i)->name);
+}
+
+static void print_pictures(void)
+{
+    for (size_t i = 0; i < wni_n_plot_kinds; i++)
+        printf("%s ", wni_plot_kinds[i].name);
+    fputs("all", stdout);
+}
+
+/* Names from a listing: the first column.  A store that is not there has none, and says nothing. */
+static void print_listing(const char *program, const char *command)
+{
+    printf("$(%s %s --format csv 2>/dev/null </dev/null | sed 1d | cut -d, -f1)", program, command);
+}
+
+/* Fills COMPREPLY from a source.  bash takes the colon of a store's address for the end of a word, so that is
+ * looked for in the line. */
+static void bash_sources(void)
+{
+    puts("_winnow_from()\n{\n    local store=() words=\n"
+         "    if [[ $COMP_LINE =~ --store[=\\ ]+([^ ]+) ]]; then store=(--store \"${BASH_REMATCH[1]}\"); fi\n"
+         "    case $1 in");
+    fputs("        studies | pictures) words=\"", stdout);
+    print_listing("\"${COMP_WORDS[0]}\"", "ls \"${store[@]}\"");
+    fputs("\";;\n        methods | tasks) words=\"", stdout);
+    print_listing("\"${COMP_WORDS[0]}\"", "\"$1\"");
+    fputs("\";;\n        verbs) words='", stdout);
+    print_verbs();
+    fputs("';;\n    esac\n    if [ \"$1\" = pictures ]; then words=\"", stdout);
+    print_pictures();
+    puts(" $words\"; fi\n"
+         "    case $1 in\n"
+         "        files)\n            compopt -o filenames 2>/dev/null\n"
+         "            COMPREPLY=($(compgen -f -X '!*.y*ml' -- \"$cur\") $(compgen -d -- \"$cur\"));;\n"
+         "        '') compopt -o default 2>/dev/null; COMPREPLY=($(compgen -W \"$2\" -- \"$cur\"));;\n"
+         "        *) COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"));;\n    esac\n}");
 }
 
 static void bash_values(const struct cli_option *o, const char *command)
@@ -104,34 +163,37 @@ static void bash_values(const struct cli_option *o, const char *command)
         fputs("COMPREPLY=($(compgen -W '", stdout);
         print_choices(o->choices);
         puts("' -- \"$cur\"));;");
-    } else if (!strcmp(o->name, "task") || !strcmp(o->name, "method"))
-        printf("COMPREPLY=($(compgen -W \"$(winnow %ss --format csv 2>/dev/null | sed 1d | cut -d, -f1)\" -- "
-               "\"$cur\"));;\n",
-               o->name);
-    else
-        printf("compopt -o default; COMPREPLY=();;\n");
+    } else {
+        printf("_winnow_from '%s' '';;\n", source_of_option(o));
+    }
+}
+
+static void bash_words(const struct cli_command *c)
+{
+    printf("                %s) source='%s' options='", c->name, source_of(c->words));
+    for (const struct cli_option *o = c->options; o && o->name; o++)
+        printf("--%s ", o->name);
+    puts("--help';;");
 }
 
 static void bash_completion(void)
 {
-    puts("# bash completion for winnow\n_winnow()\n{\n    local cur=${COMP_WORDS[COMP_CWORD]} "
-         "prev=${COMP_WORDS[COMP_CWORD-1]} "
-         "command=${COMP_WORDS[1]}\n    if [ \"$COMP_CWORD\" -eq 1 ]; then");
-    fputs("        COMPREPLY=($(compgen -W '", stdout);
-    for (size_t i = 0; i < wni_command_count(); i++)
-        printf("%s ", wni_command_at(i)->name);
-    puts("' -- \"$cur\"))\n        return\n    fi\n    case $command:$prev in");
+    puts("# bash completion for winnow");
+    bash_sources();
+    puts("_winnow()\n{\n    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} "
+         "command=${COMP_WORDS[1]}\n    local source= options=\n"
+         "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n        _winnow_from verbs ''\n        return\n    fi\n"
+         "    case $command:$prev in");
     for (size_t i = 0; i < wni_command_count(); i++)
         for (const struct cli_option *o = wni_command_at(i)->options; o && o->name; o++)
             bash_values(o, wni_command_at(i)->name);
     puts("        *)\n            case $command in");
-    for (size_t i = 0; i < wni_command_count(); i++) {
-        printf("                %s) COMPREPLY=($(compgen -o default -W '", wni_command_at(i)->name);
-        for (const struct cli_option *o = wni_command_at(i)->options; o && o->name; o++)
-            printf("--%s ", o->name);
-        puts("--help' -- \"$cur\"));;");
-    }
-    puts("            esac;;\n    esac\n}\ncomplete -F _winnow winnow");
+    for (size_t i = 0; i < wni_command_count(); i++)
+        bash_words(wni_command_at(i));
+    puts("            esac\n"
+         "            if [[ $cur == -* ]]; then COMPREPLY=($(compgen -W \"$options\" -- \"$cur\"))\n"
+         "            else _winnow_from \"$source\" \"$options\"; fi;;\n"
+         "    esac\n}\ncomplete -F _winnow winnow");
 }
 
 /* Text inside a zsh _arguments specification, itself in single quotes. */
@@ -159,15 +221,38 @@ static void zsh_option(const struct cli_option *o)
         putchar(')');
     } else if (o->value && (!strcmp(o->name, "data") || !strcmp(o->name, "out"))) {
         fputs("_files -/", stdout);
-    } else if (o->value && (!strcmp(o->name, "task") || !strcmp(o->name, "method"))) {
-        printf("(${(f)\"$(winnow %ss --format csv 2>/dev/null | sed 1d | cut -d, -f1)\"})", o->name);
+    } else if (o->value && *source_of_option(o)) {
+        printf("_winnow_%s", source_of_option(o));
     }
     putchar('\'');
 }
 
+static void zsh_listing(const char *source, const char *command)
+{
+    printf("_winnow_%s() {\n    local -a store\n    local at=${words[(i)--store]}\n"
+           "    if (( at < $#words )); then store=(--store $words[at+1]); fi\n    compadd -- ${(f)\"",
+           source);
+    print_listing("winnow", command);
+    puts("\"}\n}");
+}
+
+static void zsh_sources(void)
+{
+    zsh_listing("studies", "ls $store");
+    zsh_listing("methods", "methods");
+    zsh_listing("tasks", "tasks");
+    fputs("_winnow_verbs() {\n    compadd -- ", stdout);
+    print_verbs();
+    fputs("\n}\n_winnow_pictures() {\n    compadd -- ", stdout);
+    print_pictures();
+    puts("\n    _winnow_studies\n}\n_winnow_files() {\n    _files -g '*.(yaml|yml|json)'\n}");
+}
+
 static void zsh_completion(void)
 {
-    puts("#compdef winnow\n_winnow() {\n    local -a commands\n    commands=(");
+    puts("#compdef winnow");
+    zsh_sources();
+    puts("_winnow() {\n    local -a commands\n    commands=(");
     for (size_t i = 0; i < wni_command_count(); i++) {
         printf("        '%s:", wni_command_at(i)->name);
         zsh_text(wni_command_at(i)->summary);
@@ -179,7 +264,8 @@ static void zsh_completion(void)
         printf("        %s)\n            _arguments -S '--help[show help]'", wni_command_at(i)->name);
         for (const struct cli_option *o = wni_command_at(i)->options; o && o->name; o++)
             zsh_option(o);
-        puts(" '*:file:_files';;");
+        const char *source = source_of(wni_command_at(i)->words);
+        printf(" '*: :_%s%s';;\n", *source ? "winnow_" : "files", source);
     }
     puts("    esac\n}\n_winnow \"$@\"");
 }

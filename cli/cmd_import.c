@@ -20,6 +20,7 @@ struct import {
     struct buf file_text;
     struct opened_study study; /* the one that is there, or was made */
     struct import_set set;
+    size_t n_known; /* trials left out because the study has them */
     bool is_there, has_guess;
 };
 
@@ -66,7 +67,7 @@ static wn_status guess(struct import *im, struct err *err)
             err, WN_EINVAL,
             "a new study needs --minimize COLUMN or --maximize COLUMN, or --file STUDY.yaml with its "
             "parameters");
-    return wni_import_csv_space(im->path, &im->meaning, &im->guessed, err);
+    return wni_import_csv_space(im->path, &im->meaning, &im->guessed, &im->set.notes, err);
 }
 
 static const struct space *space_of(const struct import *im)
@@ -85,6 +86,67 @@ static wn_status read_source(struct import *im, struct err *err)
     if (st) return st;
     return im->optuna ? wni_optuna_rows(im->optuna, space_of(im), skip, &im->set, err)
                       : wni_import_csv_rows(im->path, &im->meaning, space_of(im), &im->set, err);
+}
+
+/* ---- a study that is there ---- */
+
+/* Its space, goal and method stay: whoever typed these flags should know. */
+static void note_flags(struct import *im)
+{
+    static const char *const flags[] = {"ignore", "file", "method"};
+    struct buf *notes = &im->set.notes;
+    size_t n = 0;
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+        if (wni_flag(im->args, flags[i]))
+            wni_buf_printf(notes, "%s--%s",
+                           n++ ? ", " : "no effect on a study that is there already: ", flags[i]);
+    if (n) wni_buf_putc(notes, '\n');
+    bool up = wni_arg(im->args, "maximize"), down = wni_arg(im->args, "minimize");
+    if ((up || down) && up != (im->study.setup.setup.goal == WN_MAXIMIZE))
+        wni_buf_printf(notes, "the study that is there already still %s: --%simize only names the column\n",
+                       up ? "minimizes" : "maximizes", up ? "max" : "min");
+}
+
+/* The value a trial ended with, as the user sees it; NAN: none. */
+static double value_of_row(const struct import *im, const struct import_row *row)
+{
+    double value = row->n_reports ? im->set.values[row->first + row->n_reports - 1] : NAN;
+    return row->state == WN_FAILED || !isfinite(value) ? NAN : value;
+}
+
+static bool is_known(const struct import *im, size_t row, const uint64_t *hashes)
+{
+    const struct study *s = &im->study.study;
+    const double *config = im->set.configs + row * s->space.n;
+    double want = value_of_row(im, &im->set.rows[row]), value;
+    uint64_t hash = wni_config_hash(&s->space, config);
+    for (uint32_t i = 0; i < s->history.n_trials; i++) {
+        if (hashes[i] != hash || !wni_config_equal(&s->space, config, wni_history_config(&s->history, i)))
+            continue;
+        bool has = wni_history_last(&s->history, i, &value, NULL);
+        if (has ? s->sign * value == want : isnan(want)) return true;
+    }
+    return false;
+}
+
+/* Leaves out trials whose configuration and value the study has.  Equal ones within the file all count. */
+static wn_status drop_known(struct import *im, struct err *err)
+{
+    const struct study *s = &im->study.study;
+    size_t kept = 0, width = s->space.n;
+    uint64_t *hashes = wni_new(uint64_t, s->history.n_trials);
+    if (!hashes) return wni_fail_memory(err);
+    for (uint32_t i = 0; i < s->history.n_trials; i++)
+        hashes[i] = wni_config_hash(&s->space, wni_history_config(&s->history, i));
+    for (size_t i = 0; i < im->set.n; i++) {
+        if (is_known(im, i, hashes)) continue;
+        memmove(im->set.configs + kept * width, im->set.configs + i * width, width * sizeof(double));
+        im->set.rows[kept++] = im->set.rows[i];
+    }
+    im->n_known = im->set.n - kept;
+    im->set.n = kept;
+    free(hashes);
+    return WN_OK;
 }
 
 /* ---- a new study ---- */
@@ -195,7 +257,10 @@ static void say(const struct import *im)
         wni_describe_param(&im->guessed.params[i], &text);
         fprintf(stderr, "  %-16s %s\n", im->guessed.params[i].name, wni_buf_text(&text));
     }
-    printf("%zu trial%s imported into '%s'\n", im->set.n, im->set.n == 1 ? "" : "s", im->study.name);
+    printf("%zu trial%s imported into '%s'", im->set.n, im->set.n == 1 ? "" : "s", im->study.name);
+    if (im->n_known)
+        printf("; %zu left out, there already with the same value (--again imports them)", im->n_known);
+    putchar('\n');
     wni_buf_release(&text);
 }
 
@@ -215,10 +280,14 @@ static wn_status import(struct import *im, struct err *err)
         st = wni_optuna_open(&im->optuna, im->path, wni_arg(im->args, "from"), err);
     if (!st) st = find_target(im, err);
     if (!st) st = read_source(im, err);
+    if (!st && im->is_there) note_flags(im);
     if (!st) say_notes(im);
     if (!st && im->set.n == 0)
         st = wni_fail(err, WN_EINVAL, "'%s' has no trial to import; nothing was written", im->path);
-    if (!st && !im->is_there) st = create(im, err);
+    if (!st && !im->is_there)
+        st = create(im, err);
+    else if (!st && !wni_flag(im->args, "again"))
+        st = drop_known(im, err);
     if (!st) st = record_all(im, err);
     if (!st) say(im);
     return st;
@@ -260,6 +329,7 @@ static const struct cli_option options[] = {
     {.name = "method", .value = "METHOD", .fallback = "rs", .help = "of a new study without a file"},
     {.name = "from", .value = "NAME", .help = "which study of an Optuna file"},
     {.name = "skip", .help = "leave out trials that do not fit the study's space instead of stopping"},
+    {.name = "again", .help = "also trials that the study has with the same value; else they are left out"},
     STORE_OPTION,
     STUDY_OPTION,
     {0},
@@ -278,7 +348,8 @@ const struct cli_command wni_cmd_import = {
              "such files. An SQLite file is taken for one of Optuna (3 to 5): its parameters, intermediate "
              "values and "
              "states are read; trials that run or lack a parameter are left out and counted.\n\n"
-             "The study may be there already, and goes on knowing the imported trials. A new one is made "
+             "The study may be there already, and goes on knowing the imported trials; those it has are left "
+             "out. A new one is made "
              "from a study "
              "file, or over a space guessed from the data: whole numbers, numbers (on a log scale if they "
              "span three "

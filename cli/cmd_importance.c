@@ -38,17 +38,32 @@ static wn_status print(const struct space *space, const double *importance, cons
     return st;
 }
 
+/* What a reader should know before believing the numbers. */
+static void warn(const struct study *s, double share, size_t n)
+{
+    const char *searcher = s->searcher.ops->name;
+    if (n < IMPORTANCE_TRIALS_ENOUGH)
+        fprintf(stderr, "winnow: %zu trials: take this as a hint, some %d make it reliable\n", n,
+                IMPORTANCE_TRIALS_ENOUGH);
+    if (share > 0 && strcmp(searcher, "random") != 0 && strcmp(searcher, "grid") != 0)
+        fprintf(stderr,
+                "winnow: searcher '%s' favours what looked good, so a parameter it settled early on seems "
+                "unimportant here; without --share the whole space counts\n",
+                searcher);
+}
+
 static int run(struct args *args)
 {
     struct err err = {0};
     struct opened_study s;
-    double share = 0.1, *importance = NULL;
+    double share = 0, *importance = NULL;
     size_t n = 0;
     wn_status st = wni_arg_number(args, "share", 0.001, 0.999, &share, &err);
     if (st) return wni_complain(&err, st);
     st = wni_open_study_option(args, 0, &s, &err);
     if (!st && !(importance = wni_new(double, s.study.space.n))) st = wni_fail_memory(&err);
     if (!st) st = wni_study_importance(&s.study, share, importance, &n, &err);
+    if (!st) warn(&s.study, share, n);
     if (!st) st = print(&s.study.space, importance, wni_arg(args, "format"), &err);
     free(importance);
     wni_close_study(&s);
@@ -56,7 +71,9 @@ static int run(struct args *args)
 }
 
 static const struct cli_option options[] = {
-    {.name = "share", .value = "S", .fallback = "0.1", .help = "the share of trials that count as good"},
+    {.name = "share",
+     .value = "S",
+     .help = "instead: what sets the best share of the trials (0.1: a tenth) apart from all (PED-ANOVA)"},
     STORE_OPTION,
     STUDY_OPTION,
     FORMAT_OPTION,
@@ -65,18 +82,20 @@ static const struct cli_option options[] = {
 
 const struct cli_command wni_cmd_importance = {
     .name = "importance",
-    .summary = "say which parameters decide whether a trial is good",
+    .summary = "say which parameters matter most",
     .words = "[STUDY]",
     .max_words = 1,
-    .about = "The method is PED-ANOVA (Watanabe, Bansal and Hutter, IJCAI 2023): for each parameter, how "
-             "differently "
-             "its values are distributed among the best tenth of the trials and among all trials (Pearson "
-             "divergence). The numbers add up to 1. They say what mattered for getting among the best in "
-             "this study; "
-             "interactions between parameters are not told apart.\n\n"
-             "A trial counts with the value at its largest resource; failed ones do not count. At least 10 "
-             "trials are "
-             "needed, and some 100 for numbers that mean something.",
+    .about =
+        "Fits a model (boosted trees) to the trials and asks it about configurations drawn evenly from the "
+        "whole space: the more the value moves when one parameter alone changes, the more important it is "
+        "(functional ANOVA, total effects). The numbers add up to 1; parameters that matter only together "
+        "share the credit. A model is a guess where few trials are.\n\n"
+        "With --share another question: how differently are a parameter's values distributed among the best "
+        "of the trials and among all trials (PED-ANOVA: Watanabe, Bansal and Hutter, IJCAI 2023)? It suits "
+        "random search. A searcher that learns soon tries the good values only; what it settled early on "
+        "then seems unimportant.\n\n"
+        "A trial counts with the value at its largest resource; failed ones do not count. At least 10 trials "
+        "are needed, and some 100 for numbers that mean something.",
     .options = options,
     .examples = "winnow importance\n"
                 "winnow importance mlp --share 0.25 --format csv",

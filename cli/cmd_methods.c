@@ -1,4 +1,4 @@
-/* cmd_methods.c -- winnow methods: every method with its scheduler, searcher, options and defaults. */
+/* cmd_methods.c -- winnow methods: every method with its scheduler and searcher, or the options of one. */
 #include "cli/cli.h"
 
 #include "base/opts.h"
@@ -83,10 +83,47 @@ static void options_text(struct buf *out, const struct method *m, const char *pa
     }
 }
 
+/* ---- one method ---- */
+
+static void option_rows(struct table *t, const struct method *m, const char *part, const struct opt_def *defs)
+{
+    for (; defs && defs->kind != OPT_KIND_END; defs++) {
+        char text[128];
+        snprintf(text, sizeof text, "%s.%s", part, defs->name);
+        wni_table_text(t, text);
+        method_default(m, part, defs, text, sizeof text);
+        wni_table_text(t, text);
+        wni_opt_range_text(defs, text, sizeof text);
+        wni_table_text(t, text);
+        wni_table_text(t, defs->help);
+    }
+}
+
+static int print_one(const char *name, const char *format)
+{
+    static const char *const columns[] = {"option", "default", "values", "help"};
+    struct err err = {0};
+    const struct method *m = wni_method_find(name, &err);
+    if (!m) return wni_complain(&err, WN_EINVAL);
+    struct table *t = wni_table_new(columns, 4);
+    if (!t) return wni_complain(&err, WN_ENOMEM);
+    option_rows(t, m, "scheduler", wni_scheduler_find(m->scheduler, NULL)->opts);
+    option_rows(t, m, "searcher", wni_searcher_find(m->searcher, NULL)->opts);
+    if (!strcmp(format, "table"))
+        printf("%s: %s\nscheduler %s, searcher %s\n\n", m->name, m->summary, m->scheduler, m->searcher);
+    wn_status st = wni_table_print(t, format, stdout);
+    wni_table_free(t);
+    return st ? wni_complain(&err, st) : EXIT_DONE;
+}
+
+/* ---- all of them ---- */
+
+/* Options make lines of 400 characters: programs get them, people ask for one method. */
 static int print_table(const char *format)
 {
     static const char *const columns[] = {"name", "scheduler", "searcher", "summary", "options"};
-    struct table *t = wni_table_new(columns, 5);
+    bool full = strcmp(format, "table") != 0;
+    struct table *t = wni_table_new(columns, full ? 5 : 4);
     wn_status st = t ? WN_OK : WN_ENOMEM;
     for (size_t i = 0; i < wni_method_count() && !st; i++) {
         const struct method *m = wni_method_at(i);
@@ -97,7 +134,7 @@ static int print_table(const char *format)
         wni_table_text(t, m->scheduler);
         wni_table_text(t, m->searcher);
         wni_table_text(t, m->summary);
-        wni_table_text(t, wni_buf_text(&options));
+        if (full) wni_table_text(t, wni_buf_text(&options));
         if (options.failed) st = WN_ENOMEM;
         wni_buf_release(&options);
     }
@@ -109,6 +146,7 @@ static int print_table(const char *format)
 static int run(struct args *args)
 {
     const char *format = wni_arg(args, "format");
+    if (args->n_words) return print_one(args->words[0], format);
     return strcmp(format, "json") ? print_table(format) : print_json();
 }
 
@@ -123,14 +161,17 @@ static const struct cli_option options[] = {
 
 const struct cli_command wni_cmd_methods = {
     .name = "methods",
-    .summary = "list the methods with their options and defaults",
-    .words = "",
+    .summary = "list the methods, or the options of one with their defaults",
+    .words = "[METHOD]",
+    .max_words = 1,
     .about = "A method is a scheduler (who stops, who goes on) and a searcher (what to try next) with their "
              "options. "
-             "Any option can be changed: in a study file under scheduler: and searcher:, in 'winnow sim' "
-             "with --set.",
+             "Any option can be changed: in a study file under scheduler: and searcher:, in 'winnow run' and "
+             "'winnow sim' with --set.\n\n"
+             "With the name of a method: its options, their defaults and what they may be.",
     .options = options,
     .examples = "winnow methods\n"
+                "winnow methods cqr+mf\n"
                 "winnow methods --format json   # with the values each option takes",
     .run = run,
 };

@@ -2,6 +2,7 @@
 #include "cli/plots.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -43,31 +44,103 @@ static void file_stem(const char *study, const char *kind, struct buf *out)
     wni_buf_printf(out, "-%s", kind);
 }
 
-static wn_status draw_file(const struct plot_kind *kind, const struct plot_data *d, const char *directory,
-                           struct err *err)
+static wn_status draw_files(const struct plot_kind *kind, const struct plot_data *d, const char *directory,
+                            const char *name, struct err *err)
 {
-    struct buf stem = {0}, csv = {0}, script = {0}, data = {0};
+    struct buf csv = {0}, script = {0}, data = {0};
     double width = 6, height = 3.6;
-    file_stem(d->of->name, kind->name, &stem);
-    wni_buf_printf(&csv, "%s.csv", wni_buf_text(&stem));
+    wni_buf_printf(&csv, "%s.csv", name);
     kind->figure(d, wni_buf_text(&csv), &script, &data);
     if (kind->size) kind->size(d, &width, &height);
-    wn_status st = stem.failed || csv.failed || script.failed || data.failed ? wni_fail_memory(err) : WN_OK;
+    wn_status st = csv.failed || script.failed || data.failed ? wni_fail_memory(err) : WN_OK;
     if (!st) st = wni_make_directory(directory, err);
     if (!st) st = wni_write_file(directory, csv.data, &data, err);
     if (!st)
         st = wni_figure_draw(&(struct figure){.directory = directory,
-                                              .name = stem.data,
+                                              .name = name,
                                               .width = width,
                                               .height = height,
                                               .script = script.data},
                              err);
-    if (!st) printf("%s/%s.svg .png .pdf\n", directory, stem.data);
-    wni_buf_release(&stem);
     wni_buf_release(&csv);
     wni_buf_release(&script);
     wni_buf_release(&data);
     return st;
+}
+
+static wn_status draw_into(const struct plot_kind *kind, const struct plot_data *d, const char *directory,
+                           struct err *err)
+{
+    struct buf stem = {0};
+    file_stem(d->of->name, kind->name, &stem);
+    wn_status st =
+        stem.failed ? wni_fail_memory(err) : draw_files(kind, d, directory, wni_buf_text(&stem), err);
+    if (!st) printf("%s/%s.svg .png .pdf\n", directory, stem.data);
+    wni_buf_release(&stem);
+    return st;
+}
+
+/* ---- one file ---- */
+
+static const char *const endings[] = {"png", "svg", "pdf", "gp", "csv"}; /* the first three are pictures */
+
+/* The ending of a path that names a picture; NULL: it names a folder. */
+static const char *picture_ending(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    for (size_t i = 0; dot && i < 3; i++)
+        if (!strcmp(dot + 1, endings[i])) return dot + 1;
+    return NULL;
+}
+
+/* Moves the picture out of the folder it was drawn in, and removes that with whatever else is there. */
+static wn_status take_picture(const char *folder, const char *path, bool drawn, struct err *err)
+{
+    struct buf file = {0};
+    wn_status st = WN_OK;
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        wni_buf_clear(&file);
+        wni_buf_printf(&file, "%s/picture.%s", folder, endings[i]);
+        if (file.failed)
+            st = wni_fail_memory(err);
+        else if (drawn && !strcmp(endings[i], picture_ending(path)) && rename(file.data, path) != 0)
+            st = wni_fail(err, WN_EIO, "cannot write '%s': %s", path, strerror(errno));
+        unlink(wni_buf_text(&file));
+    }
+    rmdir(folder);
+    wni_buf_release(&file);
+    return st;
+}
+
+/* Drawn in a folder of its own beside the file, which only then appears. */
+static wn_status draw_one(const struct plot_kind *kind, const struct plot_data *d, const char *path,
+                          struct err *err)
+{
+    const char *slash = strrchr(path, '/');
+    struct buf folder = {0};
+    struct err moved = {0};
+    wni_buf_add(&folder, path, slash ? (size_t)(slash + 1 - path) : 0);
+    wn_status st = slash ? wni_make_directory(wni_buf_text(&folder), err) : WN_OK;
+    wni_buf_puts(&folder, ".winnow-plot-XXXXXX");
+    if (!st && folder.failed) st = wni_fail_memory(err);
+    if (!st && !mkdtemp(folder.data))
+        st = wni_fail(err, WN_EIO, "cannot write beside '%s': %s", path, strerror(errno));
+    if (!st) {
+        st = draw_files(kind, d, folder.data, "picture", err);
+        wn_status taken = take_picture(folder.data, path, !st, &moved);
+        if (!st && (st = taken)) *err = moved;
+        if (st == WN_ENOTFOUND) /* the data and the script it left are gone */
+            wni_fail(err, st, "gnuplot is not installed (Debian: apt install gnuplot-nox)");
+    }
+    if (!st) puts(path);
+    wni_buf_release(&folder);
+    return st;
+}
+
+static wn_status draw_file(const struct plot_kind *kind, const struct plot_data *d, const char *out,
+                           struct err *err)
+{
+    return picture_ending(out) ? draw_one(kind, d, out, err) : draw_into(kind, d, out, err);
 }
 
 /* ---- terminal ---- */
@@ -113,6 +186,12 @@ static wn_status draw_all(const struct args *args, const char *wanted, const str
 {
     struct plot_data d;
     bool all = !strcmp(wanted, "all");
+    const char *out = wni_arg(args, "out");
+    if (all && picture_ending(out))
+        return wni_fail(err, WN_EINVAL,
+                        "'%s' is one picture: say which, as in 'winnow plot slice', or give a "
+                        "folder with --out",
+                        out);
     wn_status st = wni_plot_data_read(&d, s, err);
     for (size_t i = 0; i < wni_n_plot_kinds && !st; i++)
         if (all || !strcmp(wni_plot_kinds[i].name, wanted))
@@ -182,7 +261,10 @@ static int run(struct args *args)
 }
 
 static const struct cli_option options[] = {
-    {.name = "out", .value = "DIR", .fallback = "plots", .help = "folder for the files"},
+    {.name = "out",
+     .value = "PATH",
+     .fallback = "plots",
+     .help = "folder for the files, or one file that ends in .png, .svg or .pdf"},
     {.name = "term", .help = "draw in the terminal instead"},
     STORE_OPTION,
     STUDY_OPTION,
@@ -209,6 +291,7 @@ const struct cli_command wni_cmd_plot = {
     .examples = "winnow plot mlp --term\n"
                 "winnow plot slice --term\n"
                 "winnow plot all mlp --out figures\n"
+                "winnow plot slice mlp --out slice.png\n"
                 "winnow plot parallel --study mlp",
     .run = run,
 };

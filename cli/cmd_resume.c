@@ -11,6 +11,15 @@
 
 static wn_status need_command(const struct opened_study *s, struct err *err)
 {
+    struct studyfile file;
+    wni_stored_studyfile(s, &file);
+    bool driven = file.metric.name && file.command.n == 0;
+    wni_studyfile_release(&file);
+    if (driven)
+        return wni_fail(err, WN_EINVAL,
+                        "study '%s' has no command: 'winnow ask' hands out its trials; to run one, put "
+                        "'command' into a study file and 'winnow resume %s --file FILE'",
+                        s->name, s->name);
     if (s->file) return WN_OK;
     return wni_fail(
         err, WN_EINVAL,
@@ -60,7 +69,8 @@ static int resume_study(struct args *args, struct opened_study *s)
     struct err err = {0};
     struct buf text = {0};
     wn_status st = wni_run_options(args, &options, &err);
-    if (!st) st = need_command(s, &err);
+    /* a file from --file brings its own command, or is told what it lacks */
+    if (!st && !(s->file && (wni_arg(args, "file") || wni_flag(args, "no-run")))) st = need_command(s, &err);
     if (st) return wni_complain(&err, st);
     int code = wni_study_from_changes(args, s->file, s->name, s->url, &study, &text);
     if (code == EXIT_DONE && wni_flag(args, "trials")) st = check_limit(s, &study, &err);

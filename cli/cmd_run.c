@@ -1,4 +1,5 @@
 /* cmd_run.c -- winnow run: tunes a command of the user's, here and now. */
+#include "cli/notes.h"
 #include "cli/runner.h"
 #include "cli/studyargs.h"
 
@@ -14,6 +15,7 @@ static int run(struct args *args)
     if (!wni_arg(args, "minimize") && !wni_arg(args, "maximize") && args->n_words)
         options.path = args->words[0];
     int code = wni_study_from_args(args, &study, &text);
+    if (code == EXIT_DONE && !wni_flag(args, "quiet")) wni_note_study(&study, "winnow: ", stderr);
     if (code == EXIT_DONE) code = wni_run_study(&study, wni_buf_text(&text), &options);
     wni_studyfile_release(&study);
     wni_buf_release(&text);

@@ -85,15 +85,20 @@ static wn_status fail_existing(const struct existing *e, const char *name, const
     if (e->differs.len) wni_buf_printf(&differs, " (this one differs from it in: %s)", e->differs.data);
     const char *how = wni_buf_text(&differs);
     wn_status st =
-        e->alive ? wni_fail(err, WN_EINVAL,
-                            "study '%s' is running now, %" PRIu64 " trial%s of it, in %s%s: help it with "
-                            "'winnow worker %s', wait for its end, or give this one another --name",
-                            name, e->alive, e->alive == 1 ? "" : "s", url, how, name)
-                 : wni_fail(err, WN_EINVAL,
-                            "study '%s' is in %s already%s: go on with it as it is: 'winnow resume %s', %s"
-                            "remove it: 'winnow rm %s', or give this one another --name",
-                            name, url, how, name,
-                            e->differs.len ? "with what has changed: add '--file FILE', " : "", name);
+        e->alive
+            ? wni_fail(err, WN_EINVAL,
+                       "study '%s' is running now, %" PRIu64 " trial%s of it, in %s%s: help it with "
+                       "'winnow worker %s', wait for its end, or give this one another --name",
+                       name, e->alive, e->alive == 1 ? "" : "s", url, how, name)
+            : wni_fail(
+                  err, WN_EINVAL,
+                  "study '%s' is in %s already%s: go on with it as it is: 'winnow resume %s', %s"
+                  "remove it: 'winnow rm %s', or give this one another --name",
+                  name, url, how, name,
+                  e->differs.len
+                      ? "with what has changed: add flags such as --trials and --param, or '--file FILE', "
+                      : "",
+                  name);
     wni_buf_release(&differs);
     return st;
 }

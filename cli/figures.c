@@ -424,8 +424,10 @@ void wni_figure_importance(const struct plot_data *d, const char *csv, struct bu
     }
     sort_importance(d, order);
     wni_buf_puts(script, style);
-    wni_buf_puts(script, "set key off\nset xlabel 'importance (PED-ANOVA)'\nset style fill solid 1 noborder\n"
-                         "unset grid\nset grid x lc rgb '#e4e4e4' lw 0.6 lt 1\nset ytics scale 0 (");
+    wni_buf_puts(
+        script,
+        "set key off\nset xlabel 'importance (share of the total effects)'\nset style fill solid 1 noborder\n"
+        "unset grid\nset grid x lc rgb '#e4e4e4' lw 0.6 lt 1\nset ytics scale 0 (");
     wni_buf_puts(data, "row,importance,parameter\n");
     for (size_t i = 0; i < space->n; i++) {
         const char *name = space->params[order[i]].name;

@@ -93,7 +93,9 @@ static char *field_text(const struct csv *csv, size_t column)
 struct guess {
     bool use, number, whole, boolean;
     double min, max;
-    const char **labels; /* distinct texts */
+    size_t numbers, others, odd_line; /* cells, and where the first other is */
+    const char *odd;                  /* that one */
+    const char **labels;              /* distinct texts */
     size_t n_labels, labels_cap;
 };
 
@@ -109,7 +111,7 @@ static wn_status add_label(struct guess *g, struct arena *texts, const char *tex
     return WN_OK;
 }
 
-static wn_status look_at(struct guess *g, struct arena *texts, const char *text, struct err *err)
+static wn_status look_at(struct guess *g, struct arena *texts, const char *text, size_t line, struct err *err)
 {
     double x;
     int64_t whole;
@@ -120,6 +122,11 @@ static wn_status look_at(struct guess *g, struct arena *texts, const char *text,
     if (number) {
         g->min = fmin(g->min, x);
         g->max = fmax(g->max, x);
+        g->numbers++;
+    } else if (g->others++ == 0) {
+        g->odd = wni_arena_strdup(texts, text);
+        g->odd_line = line;
+        if (!g->odd) return wni_fail_memory(err);
     }
     return add_label(g, texts, text, err);
 }
@@ -131,7 +138,7 @@ static wn_status read_guesses(struct csv *csv, struct guess *guesses, struct are
         for (size_t i = 0; i < csv->n_columns && !st; i++) {
             if (!guesses[i].use) continue;
             char *text = field_text(csv, i);
-            st = text ? look_at(&guesses[i], texts, text, err) : wni_fail_memory(err);
+            st = text ? look_at(&guesses[i], texts, text, csv->row_line, err) : wni_fail_memory(err);
             free(text);
             if (st) return st;
         }
@@ -164,6 +171,15 @@ static wn_status add_guess(struct space *space, const char *path, const char *na
     return st;
 }
 
+/* Numbers but for a cell or two: more likely a slip than words that look like numbers. */
+static void note_odd(const char *path, const char *name, const struct guess *g, struct buf *notes)
+{
+    bool slip = g->others == 1 ? g->numbers >= 2 : g->others && g->numbers >= 10 * g->others;
+    if (g->use && slip)
+        wni_buf_printf(notes, "%s:%zu: column '%s': '%s' is no number, so its values are taken for words\n",
+                       path, g->odd_line, name, g->odd);
+}
+
 /* Columns for parameters are called by their names, or param.NAME. */
 static const char *param_of(const char *column)
 {
@@ -171,7 +187,7 @@ static const char *param_of(const char *column)
 }
 
 static wn_status guess_space(struct csv *csv, const struct csv_meaning *m, struct space *space,
-                             struct arena *texts, struct guess *guesses, struct err *err)
+                             struct arena *texts, struct guess *guesses, struct buf *notes, struct err *err)
 {
     ptrdiff_t value, resource;
     wn_status st = value_column(csv, m, &value, err);
@@ -185,6 +201,8 @@ static wn_status guess_space(struct csv *csv, const struct csv_meaning *m, struc
                                     .min = INFINITY,
                                     .max = -INFINITY};
     if (!st) st = read_guesses(csv, guesses, texts, err);
+    for (size_t i = 0; i < csv->n_columns && !st; i++)
+        note_odd(csv->path, csv->names[i], &guesses[i], notes);
     if (!st && csv->row == 0) st = wni_fail(err, WN_EINVAL, "'%s' has no rows", csv->path);
     for (size_t i = 0; i < csv->n_columns && !st; i++)
         if (guesses[i].use) st = add_guess(space, csv->path, param_of(csv->names[i]), &guesses[i], err);
@@ -193,14 +211,14 @@ static wn_status guess_space(struct csv *csv, const struct csv_meaning *m, struc
 }
 
 wn_status wni_import_csv_space(const char *path, const struct csv_meaning *meaning, struct space *space,
-                               struct err *err)
+                               struct buf *notes, struct err *err)
 {
     struct csv csv;
     struct arena texts = {0};
     wn_status st = wni_csv_open(&csv, path, err);
     if (st) return st == WN_EIO ? WN_EINVAL : st;
     struct guess *guesses = wni_new(struct guess, csv.n_columns);
-    st = guesses ? guess_space(&csv, meaning, space, &texts, guesses, err) : wni_fail_memory(err);
+    st = guesses ? guess_space(&csv, meaning, space, &texts, guesses, notes, err) : wni_fail_memory(err);
     for (size_t i = 0; guesses && i < csv.n_columns; i++)
         free(guesses[i].labels);
     free(guesses);

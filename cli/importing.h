@@ -34,9 +34,10 @@ wn_status wni_import_report(struct import_set *set, double resource, double valu
 void wni_import_drop(struct import_set *set);
 void wni_import_release(struct import_set *set);
 
-/* A CSV file with a header.  The space is guessed from the columns; rows are read against any space. */
+/* A CSV file with a header.  The space is guessed from the columns, what is odd about them goes to the notes;
+ * rows are read against any space. */
 wn_status wni_import_csv_space(const char *path, const struct csv_meaning *meaning, struct space *space,
-                               struct err *err);
+                               struct buf *notes, struct err *err);
 wn_status wni_import_csv_rows(const char *path, const struct csv_meaning *meaning, const struct space *space,
                               struct import_set *set, struct err *err);
 

@@ -1,6 +1,7 @@
 /* plotdata.c -- see plotdata.h. */
 #include "cli/plotdata.h"
 
+#include "analysis/effects.h"
 #include "analysis/importance.h"
 #include "base/mem.h"
 #include "num/order.h"
@@ -131,7 +132,8 @@ wn_status wni_study_importance(const struct study *s, double share, double *out,
     if (!st && n < IMPORTANCE_TRIALS_MIN)
         st = wni_fail(err, WN_ESTATE, "importance needs at least %d trials with a value; the study has %zu",
                       IMPORTANCE_TRIALS_MIN, n);
-    if (!st) st = wni_importance(&s->space, configs, values, n, share, out, err);
+    if (!st && share > 0) st = wni_importance(&s->space, configs, values, n, share, out, err);
+    if (!st && share == 0) st = wni_effects(&s->space, configs, values, n, out, err);
     free(configs);
     free(values);
     return st;
@@ -143,7 +145,7 @@ static wn_status read_importance(struct plot_data *d, struct err *err)
     struct err few;
     double *out = arena_new(&d->arena, double, d->of->study.space.n);
     if (!out) return wni_fail_memory(err);
-    wn_status st = wni_study_importance(&d->of->study, 0.1, out, &n, &few);
+    wn_status st = wni_study_importance(&d->of->study, 0, out, &n, &few);
     if (st == WN_ENOMEM) return wni_fail_memory(err);
     if (!st) d->importance = out;
     return WN_OK;

@@ -31,15 +31,16 @@ struct plot_data {
     double *importance; /* of each parameter; NULL: too few trials */
 };
 
-/* Trials needed to say anything about importance. */
-enum { IMPORTANCE_TRIALS_MIN = 10 };
+/* Trials needed to say anything about importance, and to say it without a warning. */
+enum { IMPORTANCE_TRIALS_MIN = 10, IMPORTANCE_TRIALS_ENOUGH = 100 };
 
 wn_status wni_plot_data_read(struct plot_data *d, const struct opened_study *s, struct err *err);
 void wni_plot_data_release(struct plot_data *d);
 
 /* The reports of a trial, oldest first, into arrays of trials[trial].n_reports. */
 void wni_plot_curve(const struct study *s, uint32_t trial, double *resources, double *values);
-/* Importance of each parameter by what the trials of the study reached (their last values); fails with a
+/* Importance of each parameter by what the trials of the study reached (their last values), over the whole
+ * space (share 0, analysis/effects.h) or for being among the best share (analysis/importance.h); fails with a
  * sentence when there are too few. */
 wn_status wni_study_importance(const struct study *s, double share, double *out, size_t *n_trials,
                                struct err *err);

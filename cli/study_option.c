@@ -224,7 +224,7 @@ void wni_stored_studyfile(const struct opened_study *s, struct studyfile *out)
     struct problems problems = {0};
     *out = (struct studyfile){0};
     if (s->file && !wni_yaml_parse(&doc, s->name, s->file, strlen(s->file), NULL))
-        (void)wni_studyfile_read(out, &doc, &problems);
+        (void)wni_studyfile_read_driven(out, &doc, &problems);
     wni_problems_release(&problems);
     wni_document_release(&doc);
 }

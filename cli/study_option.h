@@ -8,7 +8,7 @@
 /* Rows of a command's table. */
 /* clang-format off */
 #define STORE_OPTION                                                                                         \
-    {.name = "store", .value = "URL", .help = "where studies are kept [$WINNOW_STORE, else sqlite:///winnow.db]"}
+    {.name = "store", .value = "URL", .address = true, .help = "where studies are kept [$WINNOW_STORE, else sqlite:///winnow.db]"}
 #define STUDY_OPTION                                                                                         \
     {.name = "study", .value = "NAME", .help = "which study [$WINNOW_STUDY, else the only one of the store]"}
 #define FORMAT_OPTION                                                                                        \

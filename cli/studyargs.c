@@ -2,6 +2,7 @@
 #include "cli/studyargs.h"
 
 #include "base/mem.h"
+#include "cli/notes.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -301,9 +302,10 @@ static wn_status put_resource(struct builder *b, struct node *root, const char *
     return WN_OK;
 }
 
-/* What a study is called that has no file: as its program. */
-static struct node *program_name(struct builder *b, const char *program)
+/* What a study is called that has no file: as its program, which of `python3 train.py` is train. */
+static struct node *program_name(struct builder *b, char *const *words, size_t n_words)
 {
+    const char *program = words[wni_command_script((const char *const *)words, n_words)];
     const char *slash = strrchr(program, '/'), *base = slash ? slash + 1 : program;
     size_t n = strcspn(base, ".");
     return n ? scalar(b, base, n, true) : text_node(b, "study", true);
@@ -322,7 +324,7 @@ static wn_status build_study(struct builder *b, struct node *root, const struct 
     for (size_t i = 0; i < args->n_words; i++)
         append(b, command, NULL, text_node(b, args->words[i], true));
     set(b, root, "command", command);
-    set(b, root, "name", program_name(b, args->words[0]));
+    set(b, root, "name", program_name(b, args->words, args->n_words));
     wn_status st = put_resource(b, root, wni_arg(args, "resource"), err);
     b->flag = "param";
     if (!st) st = put_parameters(b, root, wni_arg(args, "param"), err);
@@ -382,12 +384,14 @@ static wn_status make_document(const struct args *args, struct document *doc, st
 }
 
 /* Reads the document, prints what is wrong, and releases it. */
-static int read_study(struct document *doc, wn_status st, struct err *err, struct studyfile *study)
+static int read_study(struct document *doc, bool to_run, wn_status st, struct err *err,
+                      struct studyfile *study)
 {
     struct problems problems = {0};
     int code = EXIT_DONE;
     if (!st) {
-        st = wni_studyfile_read(study, doc, &problems);
+        st = to_run ? wni_studyfile_read(study, doc, &problems)
+                    : wni_studyfile_read_driven(study, doc, &problems);
         if (st == WN_EINVAL) wni_complain_problems(&problems);
         if (st == WN_EINVAL) code = EXIT_USAGE;
     }
@@ -408,7 +412,7 @@ int wni_study_from_args(const struct args *args, struct studyfile *study, struct
     wn_status st = make_document(args, &doc, &err);
     if (!st && doc.root) wni_node_write(doc.root, text);
     if (!st && text->failed) st = wni_fail_memory(&err);
-    return read_study(&doc, st, &err, study);
+    return read_study(&doc, true, st, &err, study);
 }
 
 /* Where it is wins over what its file says. */
@@ -435,7 +439,7 @@ int wni_study_from_stored(const struct args *args, const char *stored, const cha
         st = b.failed ? wni_fail_memory(&err) : put_place(&doc, name, store, &err);
         if (st) doc.root = NULL;
     }
-    return read_study(&doc, st, &err, study);
+    return read_study(&doc, true, st, &err, study);
 }
 
 /* ---- a stored study, changed ---- */
@@ -515,7 +519,7 @@ int wni_study_from_changes(const struct args *args, const char *stored, const ch
     *study = (struct studyfile){0};
     wn_status st = load_changed(args, stored, name, &old, &doc, text, &err);
     if (!st && doc.root && doc.root->kind == NODE_MAP) st = put_place(&doc, name, store, &err);
-    int code = read_study(&doc, st, &err, study);
+    int code = read_study(&doc, !wni_flag(args, "no-run"), st, &err, study);
     wni_document_release(&old);
     return code;
 }

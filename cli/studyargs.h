@@ -23,7 +23,7 @@
 
 #define STUDY_OPTIONS                                                                                        \
     {.name = "name", .value = "NAME", .help = "name of the study [the file's, or the program's]"},           \
-    {.name = "store", .value = "ADDRESS", .help = "where results are kept [the file's, else $WINNOW_STORE, else sqlite:///winnow.db]; memory: nowhere"},                                 \
+    {.name = "store", .value = "ADDRESS", .address = true, .help = "where results are kept [the file's, else $WINNOW_STORE, else sqlite:///winnow.db]; memory: nowhere"},                                 \
     {.name = "workers", .value = "N", .help = "trials that run at the same time [1]"},                       \
     {.name = "method", .value = "METHOD", .help = "how to tune: a row of 'winnow methods' [rs]"},            \
     {.name = "set", .value = "PART.OPTION=VALUE", .many = true,                                              \

@@ -29,7 +29,7 @@ int wni_load_studyfile(const char *path, struct studyfile *out)
     int code = EXIT_DONE;
     *out = (struct studyfile){0};
     wn_status st = wni_document_load(&doc, path, &err);
-    if (!st && (st = wni_studyfile_read(out, &doc, &problems)) == WN_EINVAL) {
+    if (!st && (st = wni_studyfile_read_driven(out, &doc, &problems)) == WN_EINVAL) {
         wni_complain_problems(&problems);
         code = EXIT_USAGE;
     } else if (st) {

@@ -227,8 +227,9 @@ void wni_term_timeline(const struct plot_data *d, int width, bool color, struct 
         }
         int height = (int)(d->n_lanes < 12 ? 2 * d->n_lanes + 5 : 30);
         wni_term_plot(
-            &(struct term_plot){.title = "trials at a time (blue complete, grey stopped, red failed, orange "
-                                         "running)",
+            &(struct term_plot){.title = color ? "trials at a time (blue complete, grey stopped, red failed, "
+                                                 "orange running)"
+                                               : "trials at a time",
                                 .x_label = "seconds since the study began",
                                 .series = series,
                                 .n = d->n_spans,

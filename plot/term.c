@@ -192,7 +192,8 @@ static void put_head(struct buf *out, const struct term_plot *p)
         const struct term_series *s = &p->series[i];
         if (!s->name) continue;
         const char *escape = p->color ? escapes[s->color % COLORS] : "";
-        wni_buf_printf(out, "   %s⠒⠒%s %s", escape, *escape ? "\033[0m" : "", s->name);
+        const char *mark = s->style == TERM_POINTS ? "⠂⠠" : "⠒⠒"; /* told apart without colour too */
+        wni_buf_printf(out, "   %s%s%s %s", escape, mark, *escape ? "\033[0m" : "", s->name);
     }
     wni_buf_putc(out, '\n');
 }

@@ -298,7 +298,7 @@ static void defaults(struct studyfile *study)
     wni_space_init(&study->space);
 }
 
-static void read_file(struct reader *r, const char *file)
+static void read_file(struct reader *r, const char *file, bool to_run)
 {
     const struct node *root = r->root;
     if (!root || root->kind != NODE_MAP) {
@@ -306,7 +306,11 @@ static void read_file(struct reader *r, const char *file)
                     wni_node_kind_name(root));
         return;
     }
-    wni_keys_read(r, root, root, "", file_keys, COUNT(file_keys));
+    struct key_def keys[COUNT(file_keys)];
+    memcpy(keys, file_keys, sizeof keys);
+    for (size_t i = 0; i < COUNT(keys) && !to_run; i++)
+        if (keys[i].read == wni_read_command) keys[i].required = false;
+    wni_keys_read(r, root, root, "", keys, COUNT(keys));
     if (!wni_node_get(root, "name")) default_name(r, file);
     wni_read_decisions(r);
     if (wni_node_get(root, "parameters")) /* else that is what is wrong */
@@ -314,16 +318,28 @@ static void read_file(struct reader *r, const char *file)
     if (!r->problems->n && !r->problems->failed) wni_check_decisions(r);
 }
 
-wn_status wni_studyfile_read(struct studyfile *study, const struct document *doc, struct problems *problems)
+static wn_status read_study(struct studyfile *study, const struct document *doc, bool to_run,
+                            struct problems *problems)
 {
     struct reader r = {study, doc->root, problems};
     defaults(study);
     problems->file = doc->name;
-    read_file(&r, doc->name);
+    read_file(&r, doc->name, to_run);
     wni_problems_sort(problems);
     wn_status st = wni_problems_status(problems, NULL);
     if (st) wni_studyfile_release(study);
     return st;
+}
+
+wn_status wni_studyfile_read(struct studyfile *study, const struct document *doc, struct problems *problems)
+{
+    return read_study(study, doc, true, problems);
+}
+
+wn_status wni_studyfile_read_driven(struct studyfile *study, const struct document *doc,
+                                    struct problems *problems)
+{
+    return read_study(study, doc, false, problems);
 }
 
 void wni_studyfile_release(struct studyfile *study)

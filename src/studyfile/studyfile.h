@@ -63,6 +63,10 @@ struct studyfile {
  * here to the document's) holds every mistake, sorted.  WN_ENOMEM.  On failure the study is empty; release is
  * fine either way. */
 wn_status wni_studyfile_read(struct studyfile *study, const struct document *doc, struct problems *problems);
+/* The same for a study that nobody needs to run, as ask and tell drive it: `command` may be missing, and is
+ * empty then. */
+wn_status wni_studyfile_read_driven(struct studyfile *study, const struct document *doc,
+                                    struct problems *problems);
 void wni_studyfile_release(struct studyfile *study);
 
 #endif

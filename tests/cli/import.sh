@@ -35,8 +35,21 @@ cp "$out/stdout" "$out/export.csv"
 run replay a
 says 'nothing of it is a proposal' stdout "^study 'a': 0 proposals, bit-identical; 4 given by the user$"
 run import "$out/old.csv" --study a --value loss
-is 'once more, into the study that is there' "$(cat "$out/stdout")" "4 trials imported into 'a'"
+is 'once more, into the study that is there: all known' "$(cat "$out/stdout")" \
+    "0 trials imported into 'a'; 4 left out, there already with the same value (--again imports them)"
 says 'a column that is not used is named' stderr "column 'note' is not used"
+run import "$out/old.csv" --study a --maximize loss --again --ignore note --method cqr
+is 'or imported again' "$(cat "$out/stdout")" "4 trials imported into 'a'"
+says 'flags that do nothing are named' stderr '^winnow: no effect on a study that is there already: --ignore, --method$'
+says 'another goal too' stderr '^winnow: the study that is there already still minimizes: --maximize only names the column$'
+sed 's/,0.25,"/,0.125,"/' "$out/old.csv" >"$out/newer.csv"
+run import "$out/newer.csv" --study c --minimize loss --ignore note
+run import "$out/old.csv" --study c --value loss
+is 'a known configuration with another value is another trial' "$(cat "$out/stdout")" \
+    "1 trial imported into 'c'; 3 left out, there already with the same value (--again imports them)"
+printf 'lr,loss\n0.1,1\n0.2,1\nO.3,1\n0.4,2\n' >"$out/slip.csv"
+run import "$out/slip.csv" --study slip --minimize loss
+says 'a slip among numbers is pointed at' stderr "^winnow: .*slip.csv:4: column 'lr': 'O.3' is no number, so its values are taken for words$"
 run ask --study a
 run replay a
 says 'the study goes on' stdout '1 proposal, bit-identical; 8 given'
@@ -45,7 +58,7 @@ run import "$out/outside.csv" --study a
 is 'outside the space: exit code 2' "$code" 2
 says 'with its line' stderr "outside.csv:3: parameter 'units': 99999 is outside 16\\.\\.128"
 run import "$out/outside.csv" --study a --skip
-is 'or left out' "$(cat "$out/stdout")" "3 trials imported into 'a'"
+is 'or left out' "$(cat "$out/stdout")" "0 trials imported into 'a'; 3 left out, there already with the same value (--again imports them)"
 says 'and counted' stderr '1 trials outside the space are left out'
 sed 's/complete/finished/' "$out/export.csv" >"$out/state.csv"
 run import "$out/state.csv" --study a

@@ -20,7 +20,15 @@ is 'methods as CSV: a header' "$(head -n 1 "$out/stdout")" 'name,scheduler,searc
 rows=$(sed 1d "$out/stdout" | wc -l)
 run methods
 is 'methods as a table: as many rows' "$(sed 1d "$out/stdout" | wc -l)" "$rows"
-says 'a method changes a default' stdout 'asha-promotion .*scheduler.type=promotion'
+is 'no line is longer than a terminal is wide' "$(awk 'length > 110' "$out/stdout")" ''
+run methods asha-promotion
+says 'one method: a line for each option, and the default it changes' stdout '^scheduler\.type +promotion +'
+says 'what it is made of' stdout '^scheduler asha, searcher random$'
+run methods asha-promotion --format csv
+says 'as CSV' stdout '^scheduler\.eta,3,'
+run methods ahsa
+is 'an unknown method: exit code 2' "$code" 2
+says 'what is near' stderr "did you mean 'asha'"
 
 run tasks --format json
 is 'tasks as JSON' "$(python3 -c '
@@ -72,7 +80,32 @@ truth 'options' bash -c "
     . '$out/stdout'; COMP_WORDS=(winnow sim --wor); COMP_CWORD=2; _winnow; [ \"\${COMPREPLY[*]}\" = --workers ]"
 truth 'and choices' bash -c "
     . '$out/stdout'; COMP_WORDS=(winnow tasks --format j); COMP_CWORD=3; _winnow; [ \"\${COMPREPLY[*]}\" = json ]"
+cp "$out/stdout" "$out/completion"
+printf 'x,loss\n0.5,1\n0.25,2\n' >"$out/old.csv"
+run import "$out/old.csv" --study mlp --minimize loss --store "sqlite:///$out/names.db"
+run import "$out/old.csv" --study tree --minimize loss --store "sqlite:///$out/names.db"
+mkdir "$out/here" && touch "$out/here/study.yaml" "$out/here/study.yml" "$out/here/train.py"
+program=$(realpath "$winnow")
+# completes WHAT EXPECTED LINE: the words of the line, the last of which is completed
+completes()
+{
+    is "$1" "$(cd "$out/here" && WINNOW_STORE= bash -c '. "$1"; COMP_LINE=$2; read -ra COMP_WORDS <<<"$2x"
+        COMP_WORDS[-1]=${COMP_WORDS[-1]%x}; COMP_WORDS[0]=$3; COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _winnow; echo "${COMPREPLY[*]}"' \
+        bash "$out/completion" "$3" "$program" 2>&1)" "$2"
+}
+completes 'studies, of the store that is named' 'mlp tree' "winnow best --store sqlite:///$out/names.db "
+completes 'behind --study too' 'tree' "winnow tell --store sqlite:///$out/names.db --study t"
+completes 'no store: nothing, silently' '' 'winnow best '
+completes 'pictures' 'parallel' 'winnow plot pa'
+completes 'and studies' 'mlp' "winnow plot --store sqlite:///$out/names.db m"
+completes 'commands to be explained' 'report replay' 'winnow help rep'
+completes 'study files' 'study.yaml study.yml' 'winnow run st'
+completes 'of ask as well' 'study.yaml study.yml' 'winnow ask --file '
+completes 'methods' 'cqr cqr+mf' 'winnow methods cq'
 run help --as zsh
+says 'zsh completion: studies for resume' stdout "'\*: :_winnow_studies';;"
+says 'study files' stdout "'\*: :_winnow_files';;"
+says 'and where they come from' stdout 'winnow ls \$store --format csv'
 says 'zsh completion has the commands' stdout "^        'sim:simulate a study"
 if command -v zsh >/dev/null 2>&1; then truth 'and is valid zsh' zsh -n "$out/stdout"; fi
 : >"$out/empty.db"

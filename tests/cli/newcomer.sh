@@ -183,4 +183,38 @@ import re
 for line in open("stdout"):
     if "trials: " in line or "% done" in line:
         assert len(re.sub(r"\x1b\[[0-9]*[A-Z]", "", line).strip("\r\n")) < 50, line'
+# ---- a study made of flags is called as the script, not as what runs it ----
+
+mkdir -p tools
+echo 'echo loss=0.5' >tools/kv.test.sh
+cp tools/kv.test.sh plain
+named()
+{
+    expected=$1
+    shift
+    run run --quiet --store sqlite:///names.db --trials 1 --minimize loss --param x=0..1 -- "$@"
+    is "$* is called $expected" "$code $("$winnow" best "$expected" --store sqlite:///names.db --format csv >best.csv && echo found)" '0 found'
+    rm -f names.db*
+}
+named kv sh tools/kv.test.sh {x}
+named kv env A=1 nice -n 1 bash --norc -e tools/kv.test.sh {x}
+named plain sh plain {x}
+named sh sh -c 'echo loss=1'
+
+# ---- notes of check, also where the study begins ----
+
+study script.yaml 'sh gone.sh {x}'
+run check script.yaml
+says 'a script that is not there is noted' stdout "^  note: there is no file 'gone.sh' in this folder$"
+study script.yaml "sh -u tools/kv.test.sh"
+run check script.yaml
+is 'one that is there is not' "$(grep -c 'no file' stdout)" 0
+run run script.yaml --name unused
+says 'run says which parameter the program may never see' stderr '^winnow: note: not in the command: x; the program has to read it from \$WINNOW_PARAMS or config.json$'
+run run script.yaml --name unused2 --quiet
+silent 'but for --quiet' stderr
+printf 'command: sh -c '"'"'echo loss=$(printf "%%s" "$WINNOW_PARAMS" | tr -dc 0-9 | cut -c1-3)'"'"'\nmetric: loss\nparameters: {x: {type: float, min: 0, max: 1}}\nstop: {trials: 1}\n' >asks.yaml
+run check asks.yaml
+is 'nor where the command fetches them' "$code $(grep -c note: stdout)" '0 0'
+
 finish

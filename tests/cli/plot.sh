@@ -51,6 +51,22 @@ is 'as JSON' "$(python3 -c 'import json, sys; print([r["parameter"] for r in jso
 run importance curves
 is 'too few trials: exit code 1' "$code" 1
 says 'says how many it takes' stderr 'needs at least 10 trials with a value; the study has 2'
+# A category decides nearly everything, so the search soon tries the good one only; that must not hide it.
+cat >"$out/decisive.sh" <<'SH'
+exec awk -v f="$1" -v lr="$2" -v l2="$3" -v batch="$4" 'BEGIN {
+    a = log(lr) / log(10) + 2; b = log(l2) / log(10) + 4
+    y = 0.10 + 0.06 * a * a + 0.01 * b * b + (batch - 32) ^ 2 * 1e-5
+    print "loss=" (f == "linear" ? 0.45 + 0.4 * y : y) }'
+SH
+run run --quiet --name decisive --method cqr --trials 40 --minimize loss --param features=linear,quadratic --param lr=log:1e-4..1 \
+    --param l2=log:1e-6..1e-1 --param batch=int:8..128 --folder "$out/runs" -- sh "$out/decisive.sh" {features} {lr} {l2} {batch}
+run importance decisive --format csv
+truth 'a category that was settled early comes first, far ahead' \
+    awk -F, 'NR == 2 { ok = $1 == "features" && $2 > 0.8 } END { exit !ok }' "$out/stdout"
+says 'forty trials are few' stderr '^winnow: 40 trials: take this as a hint, some 100 make it reliable$'
+run importance decisive --share 0.1 --format csv
+truth 'PED-ANOVA does not see it' awk -F, '$1 == "features" { ok = $2 < 0.1 } END { exit !ok }' "$out/stdout"
+says 'and says why not to trust it' stderr "^winnow: searcher 'cqr' favours what looked good.*without --share the whole space counts$"
 run importance flat --share 2
 is 'a share is below 1' "$code" 2
 
@@ -82,6 +98,10 @@ for words in 'flat' 'flat history' '--study flat' 'history --study flat'; do
     run plot $words --term
     truth "plot $words: the same picture" cmp "$out/stdout" "$out/expected"
 done
+run plot history flat --term
+says 'without colour the marks of the legend differ' stdout '⠂⠠ trials +⠒⠒ best so far'
+run plot timeline flat --term
+says 'and a title names no colours' stdout '^ *trials at a time$'
 run plot --term
 is 'without a word: which study?' "$code" 2
 says 'is asked' stderr 'which study'
@@ -112,6 +132,17 @@ if command -v gnuplot >/dev/null 2>&1; then
     run plot all curves --out "$out/plots"
     truth 'learning curves' test -s "$out/plots/curves-curves.png"
     is 'a study with two trials has no importance, and the rest' "$(cat "$out/stderr")" 'winnow: no importance: it needs at least 10 trials with a value'
+    run plot slice flat --out "$out/one/picture.png"
+    is 'one file: exit code 0, and its name' "$code $(cat "$out/stdout")" "0 $out/one/picture.png"
+    is 'it is a picture, and nothing is beside it' "$(head -c 4 "$out/one/picture.png" | tail -c 3) $(ls -A "$out/one")" 'PNG picture.png'
+    program=$(realpath "$winnow")
+    (cd "$out" && "$program" plot flat --out h.svg >h.name && grep -q '<svg' h.svg)
+    is 'the history if no kind is named, here' "$?" 0
+    run plot all flat --out "$out/one/all.pdf"
+    is 'one file for all pictures: exit code 2' "$code" 2
+    says 'says what to do' stderr "all.pdf' is one picture: say which, as in 'winnow plot slice', or give a folder with --out"
+    PATH=/nowhere run plot history flat --out "$out/one/without.png"
+    is 'one file without gnuplot leaves nothing behind' "$code $(ls -A "$out/one")" '2 picture.png'
     PATH=/nowhere run plot history flat --out "$out/without"
     is 'without gnuplot: a clear failure' "$code" 2
     says 'that says what to install' stderr 'gnuplot is not installed'

@@ -51,6 +51,23 @@ run resume imported
 is 'a study without a command: exit code 2' "$code" 2
 says 'says what is missing' stderr "no command is stored with it"
 
+printf 'metric: loss\nparameters: {x: {type: float, min: 0, max: 1}}\n' >driven.yaml
+run ask --file driven.yaml
+is 'ask needs no command' "$code" 0
+run tell 0 1 --study driven
+for verb in resume worker; do
+    run $verb driven
+    is "$verb does: exit code 2" "$code" 2
+    says "$verb says what is missing" stderr "^winnow: study 'driven' has no command: .*winnow resume driven --file FILE"
+done
+run resume driven --param x=0..2 --no-run
+is 'it may be widened without one' "$code $(head -n 1 stderr)" '0 '
+run run driven.yaml
+says 'run does too' stderr "^driven.yaml:1:1: missing 'command'"
+printf 'command: ./train.sh {x}\nstop: {trials: 2}\n' >command.yaml
+run resume driven --file command.yaml --quiet
+is 'a file that has one runs it' "$code" 0
+
 for i in 1 2 3; do
     "$winnow" worker file --trials 30 --quiet >"worker$i" 2>&1 &
 done

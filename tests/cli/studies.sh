@@ -157,4 +157,9 @@ run rm acc --yes
 is 'and is gone: exit code 2' "$code" 2
 run ls --format json
 is 'the other one stays' "$(json '[r["name"] for r in d]')" "['mlp']"
+run ls --store nothere.db
+is 'a file for an address: exit code 2' "$code" 2
+says 'says which it may stand for' stderr "^winnow: --store: expected SCHEME:ADDRESS, got 'nothere.db'; did you mean sqlite:///nothere.db\\?$"
+run ls --store memory
+says 'the one that has no file too' stderr 'did you mean memory:\?$'
 finish

@@ -8,6 +8,7 @@
  * log is that of a study which never ran out of memory. */
 #include "tests/contract/contract.h"
 
+#include "analysis/effects.h"
 #include "analysis/importance.h"
 #include "api/api_int.h"
 #include "bench/simrun.h"
@@ -427,6 +428,14 @@ static wn_status weigh_it(const void *subject)
                           &err);
 }
 
+static wn_status move_it(const void *subject)
+{
+    const struct study *s = subject;
+    double out[16];
+    struct err err;
+    return wni_effects(&s->space, s->history.configs, s->history.values, s->history.n_trials, out, &err);
+}
+
 /* With all its parameters as they are: the work is the same. */
 static wn_status widen_it(const void *subject)
 {
@@ -462,6 +471,7 @@ static void looking_back(void **state)
     torture(&(struct scenario){replay_it, &s, .at_least = 30});
     torture(&(struct scenario){widen_it, &space->space, .at_least = 10});
     torture(&(struct scenario){weigh_it, &s, .at_least = 3});
+    torture(&(struct scenario){move_it, &s, .at_least = 3});
     wni_study_release(&s);
     wn_space_free(space);
 }

@@ -112,7 +112,7 @@ static void test_whole_file(void **state)
     CHECK_INT(s.seed, 7);
     CHECK_DOUBLE(s.trial.timeout, 1800);
     CHECK_INT(s.trial.retries, 1);
-    assert_string_equal(s.trial.checkpoints, "none");
+    CHECK_TEXT(s.trial.checkpoints, "none");
     CHECK_DOUBLE(s.trial.grace, 5);
     CHECK_TEXT(s.store, "sqlite:///mlp.db");
     CHECK_TEXT(s.folder, "/scratch/mlp");
@@ -149,7 +149,7 @@ static void test_defaults(void **state)
     CHECK_DOUBLE(s.stop.resource, 0);
     CHECK_DOUBLE(s.trial.timeout, 0);
     CHECK_INT(s.trial.retries, 0);
-    assert_string_equal(s.trial.checkpoints, "best");
+    CHECK_TEXT(s.trial.checkpoints, "best");
     CHECK_DOUBLE(s.trial.grace, 10);
     assert_null(s.store);
     assert_null(s.folder);
@@ -329,6 +329,29 @@ static void test_not_a_study_at_all(void **state)
     check_problems("[1, 2]", "s:1:1: a study file is a mapping of keys to values, this is a list\n");
     check_problems("hello", "s:1:1: a study file is a mapping of keys to values, this is text\n");
     check_problems("{}", "s:1:1: missing 'command'\ns:1:1: missing 'metric'\ns:1:1: missing 'parameters'\n");
+}
+
+/* A script that asks and tells needs no command; everything else is as wrong as ever. */
+static void test_driven_studies_need_no_command(void **state)
+{
+    (void)state;
+    static const char fine[] = "metric: loss\nparameters: {x: {type: float, min: 0, max: 1}}\n";
+    struct document doc;
+    struct err err = {0};
+    struct studyfile study;
+    struct problems problems = {0};
+    CHECK_OK(wni_yaml_parse(&doc, "s.yaml", fine, strlen(fine), &err), err);
+    CHECK_INT(wni_studyfile_read_driven(&study, &doc, &problems), WN_OK);
+    CHECK_INT(study.command.n, 0);
+    assert_string_equal(study.metric.name, "loss");
+    wni_studyfile_release(&study);
+    wni_document_release(&doc);
+    CHECK_OK(wni_yaml_parse(&doc, "s.yaml", "{}", 2, &err), err);
+    CHECK_INT(wni_studyfile_read_driven(&study, &doc, &problems), WN_EINVAL);
+    CHECK_INT(problems.n, 2);
+    wni_problems_release(&problems);
+    wni_studyfile_release(&study);
+    wni_document_release(&doc);
 }
 
 static void test_unknown_keys(void **state)
@@ -925,6 +948,7 @@ int main(void)
         cmocka_unit_test(test_more_valid_files),
         cmocka_unit_test(test_examples_of_the_manual),
         cmocka_unit_test(test_not_a_study_at_all),
+        cmocka_unit_test(test_driven_studies_need_no_command),
         cmocka_unit_test(test_unknown_keys),
         cmocka_unit_test(test_wrong_values),
         cmocka_unit_test(test_metric_mistakes),
