@@ -70,6 +70,24 @@ static inline void world_refused(const char *folder, const char *name, const cha
     CHECK(st < 0 && strstr(err.text, why), "status %d, message\n  '%s', expected\n  '%s'", st, err.text, why);
 }
 
+/* The box is what its line in the list says. */
+static inline void world_check_listing(const struct blackbox *box, const struct task *task)
+{
+    CHECK_TEXT(box->name, task->name);
+    CHECK_TEXT(box->family, task->family);
+    CHECK_TEXT(box->metric, task->metric);
+    CHECK_TEXT(box->resource, task->resource);
+    CHECK_TEXT(box->honesty, task->honesty);
+    CHECK_INT(box->goal, task->goal);
+    CHECK_INT(box->space.n, task->n_params);
+    CHECK_INT(box->n_levels, task->n_levels);
+    CHECK_DOUBLE(box->levels[box->n_levels - 1], task->max_resource);
+    CHECK_DOUBLE(box->limit_resource, task->limit_resource);
+    CHECK_DOUBLE(box->limit_seconds, task->limit_seconds);
+    CHECK_DOUBLE(box->best, task->best);
+    CHECK_DOUBLE(box->worst, task->worst);
+}
+
 /* ---- curves ---- */
 
 static inline void *world_curve(const struct blackbox *box, const double *config, uint64_t seed)
