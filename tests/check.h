@@ -227,6 +227,13 @@ static inline const struct param *check_add_random(struct space *space, struct r
     return NULL;
 }
 
+/* Adds a parameter that must be accepted. */
+static inline void check_add(struct space *space, struct param_decl decl)
+{
+    struct err err = {0};
+    CHECK_OK(wni_space_add(space, &decl, &err), err);
+}
+
 /* n parameters of any kind.  The space is initialised here. */
 static inline void check_random_space(struct space *space, struct rng *rng, size_t n)
 {

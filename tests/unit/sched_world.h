@@ -35,7 +35,7 @@ static inline void world_open(struct world *w, const char *name, const char *opt
     snprintf(w->options, sizeof w->options, "%s", options);
     wni_space_init(&w->space);
     struct param_decl x = {.name = "x", .kind = PARAM_INT, .min = 0, .max = 1e9};
-    CHECK_OK(wni_space_add(&w->space, &x, &err), err);
+    check_add(&w->space, x);
     CHECK_OK(wni_history_init(&w->history, &w->space, &err), err);
     const struct scheduler_ops *ops = wni_scheduler_find(name, &err);
     if (!ops) fail_msg("%s", err.text);

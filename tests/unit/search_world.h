@@ -88,49 +88,45 @@ static inline wn_status suggest(struct world *w, double *config)
 
 /* ---- spaces and what is to be minimised ---- */
 
-static inline void add(struct space *space, struct param_decl decl)
-{
-    struct err err = {0};
-    CHECK_OK(wni_space_add(space, &decl, &err), err);
-}
-
 static const char *const words[] = {"adam", "sgd", "lamb"};
 
 /* 4 x 5 x 3 x 2 = 120 configurations. */
 static inline void small_space(struct space *space)
 {
     wni_space_init(space);
-    add(space, (struct param_decl){.name = "a", .kind = PARAM_INT, .min = 1, .max = 4});
-    add(space, (struct param_decl){.name = "b",
-                                   .kind = PARAM_ORDINAL,
-                                   .labels = (const char *const[]){"1", "2", "4", "8", "16"},
-                                   .n_labels = 5});
-    add(space, (struct param_decl){.name = "c", .kind = PARAM_CATEGORICAL, .labels = words, .n_labels = 3});
-    add(space, (struct param_decl){.name = "d", .kind = PARAM_BOOL});
+    check_add(space, (struct param_decl){.name = "a", .kind = PARAM_INT, .min = 1, .max = 4});
+    check_add(space, (struct param_decl){.name = "b",
+                                         .kind = PARAM_ORDINAL,
+                                         .labels = (const char *const[]){"1", "2", "4", "8", "16"},
+                                         .n_labels = 5});
+    check_add(space,
+              (struct param_decl){.name = "c", .kind = PARAM_CATEGORICAL, .labels = words, .n_labels = 3});
+    check_add(space, (struct param_decl){.name = "d", .kind = PARAM_BOOL});
 }
 
 static inline void endless_space(struct space *space)
 {
     wni_space_init(space);
-    add(space,
-        (struct param_decl){.name = "rate", .kind = PARAM_FLOAT, .scale = WN_LOG, .min = 1e-5, .max = 0.1});
-    add(space, (struct param_decl){.name = "share", .kind = PARAM_FLOAT, .min = 0, .max = 1});
-    add(space,
-        (struct param_decl){.name = "kind", .kind = PARAM_CATEGORICAL, .labels = words, .n_labels = 3});
+    check_add(space, (struct param_decl){
+                         .name = "rate", .kind = PARAM_FLOAT, .scale = WN_LOG, .min = 1e-5, .max = 0.1});
+    check_add(space, (struct param_decl){.name = "share", .kind = PARAM_FLOAT, .min = 0, .max = 1});
+    check_add(space,
+              (struct param_decl){.name = "kind", .kind = PARAM_CATEGORICAL, .labels = words, .n_labels = 3});
 }
 
 static inline void constant_space(struct space *space)
 {
     wni_space_init(space);
-    add(space, (struct param_decl){.name = "k", .kind = PARAM_CONSTANT, .labels = words, .n_labels = 1});
+    check_add(space,
+              (struct param_decl){.name = "k", .kind = PARAM_CONSTANT, .labels = words, .n_labels = 1});
 }
 
 /* Finite, but more configurations than any test draws. */
 static inline void large_space(struct space *space)
 {
     wni_space_init(space);
-    add(space, (struct param_decl){.name = "a", .kind = PARAM_INT, .min = 0, .max = 999});
-    add(space, (struct param_decl){.name = "b", .kind = PARAM_INT, .min = 0, .max = 999});
+    check_add(space, (struct param_decl){.name = "a", .kind = PARAM_INT, .min = 0, .max = 999});
+    check_add(space, (struct param_decl){.name = "b", .kind = PARAM_INT, .min = 0, .max = 999});
 }
 
 static inline double value_of(const struct space *space, const double *config, struct rng *rng)

@@ -144,10 +144,8 @@ static void random_table(struct table *t, uint64_t seed)
     };
     *t = (struct table){.n = (size_t)check_between(&rng, 1, ROWS_MAX), .declared = check_chance(&rng, 50)};
     wni_space_init(&t->space);
-    for (size_t i = 0; i < sizeof decls / sizeof *decls; i++) {
-        struct err err = {0};
-        if (check_chance(&rng, 75) || i == 0) CHECK_OK(wni_space_add(&t->space, &decls[i], &err), err);
-    }
+    for (size_t i = 0; i < sizeof decls / sizeof *decls; i++)
+        if (check_chance(&rng, 75) || i == 0) check_add(&t->space, decls[i]);
     t->rows = calloc(t->n * t->space.n, sizeof *t->rows);
     double config[8];
     bool constant_column = check_chance(&rng, 20);
@@ -193,14 +191,10 @@ static void finds_what_the_slow_loop_finds(void **state)
 /* One int parameter and these rows. */
 static struct blackbox *open_ints(struct table *t, const double *rows, size_t n)
 {
-    struct err err = {0};
     *t = (struct table){.n = n, .rows = calloc(n, sizeof *rows)};
     memcpy(t->rows, rows, n * sizeof *rows);
     wni_space_init(&t->space);
-    CHECK_OK(wni_space_add(&t->space,
-                           &(struct param_decl){.name = "x", .kind = PARAM_INT, .min = -100, .max = 100},
-                           &err),
-             err);
+    check_add(&t->space, (struct param_decl){.name = "x", .kind = PARAM_INT, .min = -100, .max = 100});
     write_table(t);
     return open_table(t);
 }
@@ -261,9 +255,8 @@ static void finds_what_scikit_learn_finds(void **state)
             {.name = "offset", .kind = PARAM_FLOAT, .min = -3, .max = 4},
             {.name = "units", .kind = PARAM_INT, .scale = WN_LOG, .min = 8, .max = 600},
             {.name = "optimizer", .kind = PARAM_CATEGORICAL, .labels = optimizers, .n_labels = 3}};
-        struct err err = {0};
         for (size_t i = 0; i < 4; i++)
-            CHECK_OK(wni_space_add(&t.space, &decls[i], &err), err);
+            check_add(&t.space, decls[i]);
         read_golden(&t, queries, expected, &n_queries);
         CHECK_INT(t.n, 60);
         CHECK_INT(n_queries, 40);

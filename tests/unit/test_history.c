@@ -447,11 +447,8 @@ static void long_random_sequences_agree_with_the_model(void **state)
 
 static void one_int_space(struct space *space)
 {
-    struct err err = {0};
     wni_space_init(space);
-    CHECK_OK(wni_space_add(
-                 space, &(struct param_decl){.name = "x", .kind = PARAM_INT, .min = 0, .max = 1000000}, &err),
-             err);
+    check_add(space, (struct param_decl){.name = "x", .kind = PARAM_INT, .min = 0, .max = 1000000});
 }
 
 static void check_refused(const struct history *h, struct event e, wn_status status, const char *message)
@@ -608,11 +605,8 @@ static void a_hundred_thousand_trials_are_small(void **state)
     double config[PARAMS];
     wni_space_init(&space);
     for (int i = 0; i < PARAMS; i++)
-        CHECK_OK(wni_space_add(&space,
-                               &(struct param_decl){
-                                   .name = (char[]){(char)('a' + i), 0}, .kind = PARAM_FLOAT, .max = 1},
-                               &err),
-                 err);
+        check_add(&space,
+                  (struct param_decl){.name = (char[]){(char)('a' + i), 0}, .kind = PARAM_FLOAT, .max = 1});
     CHECK_OK(wni_history_init(&h, &space, &err), err);
     for (uint32_t t = 0; t < TRIALS; t++) {
         wni_config_sample(&space, &rng, config);

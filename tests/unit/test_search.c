@@ -20,7 +20,7 @@ static void floats(struct space *space, int n)
     static const char *const names[] = {"a", "b", "c", "d", "e", "f", "g", "h"};
     wni_space_init(space);
     for (int i = 0; i < n; i++)
-        add(space, (struct param_decl){.name = names[i], .kind = PARAM_FLOAT, .max = 1});
+        check_add(space, (struct param_decl){.name = names[i], .kind = PARAM_FLOAT, .max = 1});
 }
 
 static void ints(struct space *space, int n, double count)
@@ -28,7 +28,7 @@ static void ints(struct space *space, int n, double count)
     static const char *const names[] = {"a", "b", "c", "d", "e", "f", "g", "h"};
     wni_space_init(space);
     for (int i = 0; i < n; i++)
-        add(space, (struct param_decl){.name = names[i], .kind = PARAM_INT, .min = 1, .max = count});
+        check_add(space, (struct param_decl){.name = names[i], .kind = PARAM_INT, .min = 1, .max = count});
 }
 
 /* ---- random ---- */
@@ -135,7 +135,7 @@ static void random_repeats_rather_than_stop_on_a_coarse_continuum(void **state)
     struct world w;
     double config[1];
     wni_space_init(&space);
-    add(&space, (struct param_decl){.name = "x", .kind = PARAM_FLOAT, .min = 1e8, .max = 1e8 + 0.011});
+    check_add(&space, (struct param_decl){.name = "x", .kind = PARAM_FLOAT, .min = 1e8, .max = 1e8 + 0.011});
     CHECK_INT(space.size, 0);
     open_world_in(&w, &space, "random", NULL, 3, false);
     for (int i = 0; i < 15000; i++)
@@ -225,10 +225,10 @@ static void grid_spaces_continuous_parameters_evenly(void **state)
     struct world w;
     double config[3];
     wni_space_init(&space);
-    add(&space,
-        (struct param_decl){.name = "lr", .kind = PARAM_FLOAT, .scale = WN_LOG, .min = 1e-3, .max = 1});
-    add(&space, (struct param_decl){.name = "x", .kind = PARAM_FLOAT, .min = -1, .max = 2});
-    add(&space, (struct param_decl){.name = "b", .kind = PARAM_BOOL});
+    check_add(&space,
+              (struct param_decl){.name = "lr", .kind = PARAM_FLOAT, .scale = WN_LOG, .min = 1e-3, .max = 1});
+    check_add(&space, (struct param_decl){.name = "x", .kind = PARAM_FLOAT, .min = -1, .max = 2});
+    check_add(&space, (struct param_decl){.name = "b", .kind = PARAM_BOOL});
     open_world_in(&w, &space, "grid", "searcher.points=4 scheduler.eta=3", 0, false);
     for (int i = 0; i < 4; i++)
         for (int j = 0; j < 4; j++)

@@ -10,13 +10,9 @@
 static void plain_space(struct space *space, size_t n)
 {
     static const char *const names[] = {"a", "b", "c", "d"};
-    struct err err = {0};
     wni_space_init(space);
     for (size_t i = 0; i < n; i++)
-        CHECK_OK(
-            wni_space_add(
-                space, &(struct param_decl){.name = names[i], .kind = PARAM_FLOAT, .min = 0, .max = 1}, &err),
-            err);
+        check_add(space, (struct param_decl){.name = names[i], .kind = PARAM_FLOAT, .min = 0, .max = 1});
 }
 
 /* ---- what is read off the log ---- */

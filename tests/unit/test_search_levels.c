@@ -19,7 +19,7 @@ static void open_world(struct world *w, double min, double max, double eta)
     *w = (struct world){0};
     wni_space_init(&w->space);
     struct param_decl x = {.name = "x", .kind = PARAM_INT, .min = 0, .max = 1e9};
-    CHECK_OK(wni_space_add(&w->space, &x, &err), err);
+    check_add(&w->space, x);
     CHECK_OK(wni_history_init(&w->history, &w->space, &err), err);
     w->env = (struct search_env){.space = &w->space, .partial = true};
     if (eta > 0) {

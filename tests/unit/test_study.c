@@ -12,16 +12,13 @@ static struct err err;
 static void one_float(struct space *space)
 {
     wni_space_init(space);
-    CHECK_OK(wni_space_add(space, &(struct param_decl){.name = "x", .kind = PARAM_FLOAT, .max = 1}, &err),
-             err);
+    check_add(space, (struct param_decl){.name = "x", .kind = PARAM_FLOAT, .max = 1});
 }
 
 static void three_values(struct space *space)
 {
     wni_space_init(space);
-    CHECK_OK(
-        wni_space_add(space, &(struct param_decl){.name = "n", .kind = PARAM_INT, .min = 1, .max = 3}, &err),
-        err);
+    check_add(space, (struct param_decl){.name = "n", .kind = PARAM_INT, .min = 1, .max = 3});
 }
 
 static wn_status try_open(struct study *s, const struct space *space, struct study_setup setup)
