@@ -59,7 +59,7 @@ static const struct cli_option options[] = {
     {.name = "share", .value = "S", .fallback = "0.1", .help = "the share of trials that count as good"},
     STORE_OPTION,
     STUDY_OPTION,
-    FORMAT_OPTION,
+    TABLE_FORMAT_OPTION("how to print it"),
     {0},
 };
 
