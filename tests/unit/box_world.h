@@ -32,12 +32,16 @@ static inline void world_tasks(struct task_list *list, const char *directories)
     wni_buf_release(&all);
 }
 
-/* The task, or NULL after saying that the test is skipped without it. */
-static inline const struct task *world_task_or_skip(const struct task_list *list, const char *name)
+/* The task out of all the data there is; the test is skipped, saying so, when it is not there. */
+static inline const struct task *world_task_or_skip(struct task_list *list, const char *name)
 {
+    world_tasks(list, NULL);
     const struct task *task = wni_tasks_get(list, name);
-    if (!task) print_message("# skip: no task %s in $WINNOW_DATA or " SHARED_DATA "\n", name);
-    return task;
+    if (task) return task;
+    print_message("# skip: no task %s in $WINNOW_DATA or " SHARED_DATA "\n", name);
+    wni_tasks_release(list);
+    skip();
+    return NULL;
 }
 
 static inline struct blackbox *world_open(const struct task_list *list, const char *name)
@@ -59,6 +63,14 @@ static inline wn_status world_try(const char *folder, const char *name, struct b
     CHECK((st == WN_OK) == (*box != NULL), "status %d", st);
     wni_tasks_release(&list);
     return st;
+}
+
+static inline struct blackbox *world_open_in(const char *folder, const char *name)
+{
+    struct blackbox *box;
+    struct err err;
+    CHECK_OK(world_try(folder, name, &box, &err), err);
+    return box;
 }
 
 /* Opening the task must fail with a message that contains `why`. */

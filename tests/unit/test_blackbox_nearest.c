@@ -117,10 +117,7 @@ static void drop_table(struct table *t)
 
 static struct blackbox *open_table(const struct table *t)
 {
-    struct blackbox *box;
-    struct err err;
-    CHECK_OK(world_try(t->dir, "near", &box, &err), err);
-    return box;
+    return world_open_in(t->dir, "near");
 }
 
 /* ---- against the slow loop ---- */
@@ -306,9 +303,7 @@ static void refuses_broken_tables(void **state)
         world_write(dir, "blackbox.json", json);
         world_write(dir, "mine.csv", csv);
         world_write_npy(dir, "v.npy", (size_t[]){2, 1, 1}, 3, (float[]){0, 1});
-        struct blackbox *box;
-        struct err err;
-        CHECK_OK(world_try(dir, "near", &box, &err), err);
+        struct blackbox *box = world_open_in(dir, "near");
         CHECK_DOUBLE(world_value(box, (double[]){9, 1}, 0, 0), 1);
         box->ops->close(box);
         world_write_changed(dir, cases[i].file, strcmp(cases[i].file, "mine.csv") ? json : csv, cases[i].from,
