@@ -76,6 +76,16 @@ static const struct study_setup asha = {.scheduler = "asha", .max_resource = 9};
 static const struct study_setup promotion = {
     .scheduler = "asha", .options = {"scheduler.type=promotion"}, .max_resource = 9};
 
+/* Three trials that pause at 1, with these values. */
+static void pause_three(struct study *s, const double values[3])
+{
+    for (int i = 0; i < 3; i++) {
+        uint32_t t = ask(s);
+        CHECK_INT(report(s, t, 1, values[i]), WN_PAUSE);
+        CHECK_INT(finish(s, t, WN_COMPLETE), WN_PAUSED);
+    }
+}
+
 /* ---- which state it ends in ---- */
 
 /* A trial that reports once and says that it is complete: what it is told, and how it is recorded. */
@@ -205,11 +215,7 @@ static void a_decision_is_forgotten_at_resume(void **state)
     struct study s;
     struct handout job;
     open_study(&s, promotion);
-    for (int i = 0; i < 3; i++) {
-        uint32_t t = ask(&s);
-        CHECK_INT(report(&s, t, 1, 0.5 - 0.1 * i), WN_PAUSE);
-        CHECK_INT(finish(&s, t, WN_COMPLETE), WN_PAUSED);
-    }
+    pause_three(&s, (double[]){0.5, 0.4, 0.3});
     CHECK_OK(wni_study_ask(&s, 0, &job, &err), err);
     CHECK_INT(job.trial, 2); /* the best of three */
     CHECK_DOUBLE(job.resumed_from, 1);
@@ -288,11 +294,7 @@ static void the_queue_comes_first(void **state)
     struct study s;
     struct handout job;
     open_study(&s, promotion);
-    for (int i = 0; i < 3; i++) {
-        uint32_t t = ask(&s);
-        report(&s, t, 1, i);
-        finish(&s, t, WN_COMPLETE);
-    }
+    pause_three(&s, (double[]){0, 1, 2});
     static const double wanted[] = {0.25, 0.75, 0.25};
     for (int i = 0; i < 3; i++)
         CHECK_OK(wni_study_enqueue(&s, &wanted[i], 0, &err), err);
