@@ -35,6 +35,17 @@ struct cli_option {
 
 enum { CLI_OPTIONS_MAX = 32 };
 
+/* Rows that several commands have; `what` is the help: "how to print the list". */
+/* clang-format off */
+#define TABLE_FORMAT_OPTION(what)                                                                            \
+    {.name = "format", .value = "FORMAT", .fallback = "table", .choices = "table|json|csv", .help = (what)}
+#define TEXT_FORMAT_OPTION(what)                                                                             \
+    {.name = "format", .value = "FORMAT", .fallback = "text", .choices = "text|json", .help = (what)}
+#define DATA_OPTION                                                                                          \
+    {.name = "data", .value = "DIR",                                                                         \
+     .help = "folder of benchmark tables (or several, separated by colons); default: $WINNOW_DATA"}
+/* clang-format on */
+
 struct args {
     const struct cli_command *command;
     const char *

@@ -349,11 +349,7 @@ static const struct cli_option options[] = {
     {.name = "data",
      .value = "DIR",
      .help = "run: folder of benchmark tables (or several, separated by colons); default: $WINNOW_DATA"},
-    {.name = "format",
-     .value = "FORMAT",
-     .fallback = "table",
-     .choices = "table|json|csv",
-     .help = "how to print the result"},
+    TABLE_FORMAT_OPTION("how to print the result"),
     {0},
 };
 

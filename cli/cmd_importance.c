@@ -76,7 +76,7 @@ static const struct cli_option options[] = {
      .help = "instead: what sets the best share of the trials (0.1: a tenth) apart from all (PED-ANOVA)"},
     STORE_OPTION,
     STUDY_OPTION,
-    FORMAT_OPTION,
+    TABLE_FORMAT_OPTION("how to print it"),
     {0},
 };
 

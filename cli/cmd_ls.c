@@ -89,7 +89,7 @@ static int run(struct args *args)
     return st ? wni_complain(&err, st) : EXIT_DONE;
 }
 
-static const struct cli_option options[] = {STORE_OPTION, FORMAT_OPTION, {0}};
+static const struct cli_option options[] = {STORE_OPTION, TABLE_FORMAT_OPTION("how to print it"), {0}};
 
 const struct cli_command wni_cmd_ls = {
     .name = "ls",

@@ -151,11 +151,7 @@ static int run(struct args *args)
 }
 
 static const struct cli_option options[] = {
-    {.name = "format",
-     .value = "FORMAT",
-     .fallback = "table",
-     .choices = "table|json|csv",
-     .help = "how to print the list"},
+    TABLE_FORMAT_OPTION("how to print the list"),
     {0},
 };
 

@@ -115,9 +115,7 @@ static const struct cli_option options[] = {
              "surrogates, benchmarks, illustration, claims, all; default: all but yahpo-lcbench"},
     {.name = "tasks", .value = "T,...", .help = "only these tasks and families"},
     {.name = "jobs", .value = "N", .help = "runs at the same time; default: all cores"},
-    {.name = "data",
-     .value = "DIR",
-     .help = "folder of benchmark tables (or several, separated by colons); default: $WINNOW_DATA"},
+    DATA_OPTION,
     {.name = "seed", .value = "N", .fallback = "0", .help = "illustration alone: of the observations"},
     {0},
 };

@@ -109,11 +109,7 @@ static int run(struct args *args)
 static const struct cli_option options[] = {
     STORE_OPTION,
     STUDY_OPTION,
-    {.name = "format",
-     .value = "FORMAT",
-     .fallback = "text",
-     .choices = "text|json",
-     .help = "how to print the verdict"},
+    TEXT_FORMAT_OPTION("how to print the verdict"),
     {0},
 };
 

@@ -319,11 +319,7 @@ static const struct cli_option options[] = {
     {.name = "trial", .value = "N", .help = "only this trial, with all that is known of it"},
     STORE_OPTION,
     STUDY_OPTION,
-    {.name = "format",
-     .value = "FORMAT",
-     .fallback = "text",
-     .choices = "text|json",
-     .help = "how to print it"},
+    TEXT_FORMAT_OPTION("how to print it"),
     {0},
 };
 

@@ -113,14 +113,8 @@ static const struct cli_option options[] = {
      .fallback = "1",
      .help = "how many times, each with observations of its own; one row each"},
     {.name = "seed", .value = "N", .fallback = "0", .help = "the first seed"},
-    {.name = "data",
-     .value = "DIR",
-     .help = "folder of benchmark tables (or several, separated by colons); default: $WINNOW_DATA"},
-    {.name = "format",
-     .value = "FORMAT",
-     .fallback = "table",
-     .choices = "table|json|csv",
-     .help = "how to print the result"},
+    DATA_OPTION,
+    TABLE_FORMAT_OPTION("how to print the result"),
     {0},
 };
 

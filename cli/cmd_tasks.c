@@ -56,14 +56,8 @@ static int run(struct args *args)
 }
 
 static const struct cli_option options[] = {
-    {.name = "data",
-     .value = "DIR",
-     .help = "folder of benchmark tables (or several, separated by colons); default: $WINNOW_DATA"},
-    {.name = "format",
-     .value = "FORMAT",
-     .fallback = "table",
-     .choices = "table|json|csv",
-     .help = "how to print the list"},
+    DATA_OPTION,
+    TABLE_FORMAT_OPTION("how to print the list"),
     {0},
 };
 

@@ -54,7 +54,7 @@ static const struct cli_option options[] = {
     {.name = "limit", .value = "N", .help = "print at most N trials"},
     STORE_OPTION,
     STUDY_OPTION,
-    FORMAT_OPTION,
+    TABLE_FORMAT_OPTION("how to print it"),
     {0},
 };
 

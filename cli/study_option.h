@@ -11,9 +11,6 @@
     {.name = "store", .value = "URL", .address = true, .help = "where studies are kept [$WINNOW_STORE, else sqlite:///winnow.db]"}
 #define STUDY_OPTION                                                                                         \
     {.name = "study", .value = "NAME", .help = "which study [$WINNOW_STUDY, else the only one of the store]"}
-#define FORMAT_OPTION                                                                                        \
-    {.name = "format", .value = "FORMAT", .fallback = "table", .choices = "table|json|csv",                  \
-     .help = "how to print it"}
 /* clang-format on */
 
 enum { NO_WORD = 1000000 };

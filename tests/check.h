@@ -1,4 +1,5 @@
-/* check.h -- what the C tests share: checks that print both values, random spaces, temporary folders.
+/* check.h -- what the C tests share: checks that print both values, random spaces, events that must be legal,
+ * temporary folders.
  *
  * Include it first: it brings cmocka with the headers that cmocka needs.  Random inputs come from keyed
  * streams of num/rng.h, so a failure comes back with the same seed; pass the seed on in the message. */
@@ -19,6 +20,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/history.h"
 #include "core/space.h"
 #include "num/portable.h"
 #include "num/rng.h"
@@ -225,6 +227,13 @@ static inline const struct param *check_add_random(struct space *space, struct r
     return NULL;
 }
 
+/* Adds a parameter that must be accepted. */
+static inline void check_add(struct space *space, struct param_decl decl)
+{
+    struct err err = {0};
+    CHECK_OK(wni_space_add(space, &decl, &err), err);
+}
+
 /* n parameters of any kind.  The space is initialised here. */
 static inline void check_random_space(struct space *space, struct rng *rng, size_t n)
 {
@@ -297,6 +306,17 @@ static inline void check_in_space(const struct param *p, double value)
     bool fine = wni_param_canonical(p, value, &canonical);
     CHECK(fine && canonical == value, "parameter kind %d, %.17g..%.17g: %.17g, canonical %.17g", p->kind,
           p->min, p->max, value, canonical);
+}
+
+/* ---- a log ---- */
+
+/* An event that must be legal here. */
+static inline void check_event(struct history *h, const struct event *e)
+{
+    struct err err = {0};
+    CHECK_OK(wni_history_check(h, e, &err), err);
+    CHECK_OK(wni_history_reserve(h, e, &err), err);
+    wni_history_append(h, e);
 }
 
 /* ---- is a sample uniform? ---- */

@@ -4,7 +4,7 @@
 #include "tests/contract/contract.h"
 
 #include "bench/kind.h"
-#include "bench/tasks.h"
+#include "tests/unit/box_world.h"
 
 enum { CONFIGS = 20 };
 
@@ -62,20 +62,7 @@ static void is_what_its_listing_says(void **row)
 {
     const struct task *task = *row;
     struct opened o = open_task(task);
-    const struct blackbox *box = o.box;
-    CHECK_TEXT(box->name, task->name);
-    CHECK_TEXT(box->family, task->family);
-    CHECK_TEXT(box->metric, task->metric);
-    CHECK_TEXT(box->resource, task->resource);
-    CHECK_TEXT(box->honesty, task->honesty);
-    CHECK_INT(box->goal, task->goal);
-    CHECK_INT(box->space.n, task->n_params);
-    CHECK_INT(box->n_levels, task->n_levels);
-    CHECK_DOUBLE(box->levels[box->n_levels - 1], task->max_resource);
-    CHECK_DOUBLE(box->limit_resource, task->limit_resource);
-    CHECK_DOUBLE(box->limit_seconds, task->limit_seconds);
-    CHECK_DOUBLE(box->best, task->best);
-    CHECK_DOUBLE(box->worst, task->worst);
+    world_check_listing(o.box, task);
     assert_non_null(wni_blackbox_kind(task->kind));
     close_task(&o);
 }

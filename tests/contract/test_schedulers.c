@@ -10,13 +10,9 @@ enum { N_CREWS = sizeof crews / sizeof *crews };
 
 static void plain_space(struct space *space)
 {
-    struct err err = {0};
     wni_space_init(space);
-    CHECK_OK(wni_space_add(space, &(struct param_decl){.name = "x", .kind = PARAM_FLOAT, .max = 1}, &err),
-             err);
-    CHECK_OK(
-        wni_space_add(space, &(struct param_decl){.name = "n", .kind = PARAM_INT, .min = 1, .max = 99}, &err),
-        err);
+    check_add(space, (struct param_decl){.name = "x", .kind = PARAM_FLOAT, .max = 1});
+    check_add(space, (struct param_decl){.name = "n", .kind = PARAM_INT, .min = 1, .max = 99});
 }
 
 static struct study_setup setup_for(const struct scheduler_ops *ops, const struct space *space,

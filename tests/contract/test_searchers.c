@@ -52,10 +52,9 @@ static void declare_mixed(struct space *space, bool wide)
         {.name = "nesterov", .kind = PARAM_BOOL},
         {.name = "epochs", .kind = PARAM_CONSTANT, .labels = (const char *const[]){"10"}, .n_labels = 1},
     };
-    struct err err = {0};
     wni_space_init(space);
     for (size_t i = 0; i < sizeof decls / sizeof *decls; i++)
-        CHECK_OK(wni_space_add(space, &decls[i], &err), err);
+        check_add(space, decls[i]);
 }
 
 static void mixed_space(struct space *space)
@@ -285,9 +284,7 @@ static void counts_enqueued_points_as_used(void **row)
     struct handout job;
     struct space space;
     wni_space_init(&space);
-    CHECK_OK(
-        wni_space_add(&space, &(struct param_decl){.name = "n", .kind = PARAM_INT, .min = 1, .max = 6}, &err),
-        err);
+    check_add(&space, (struct param_decl){.name = "n", .kind = PARAM_INT, .min = 1, .max = 6});
     struct study_setup setup = setup_for(*row, &modes[0], &space, 0);
     struct world world = world_for(0, 1, 0);
     struct rig r;
@@ -373,8 +370,7 @@ static wn_status open_alone(const void *ops, const char *options, struct err *er
     struct space space;
     struct searcher searcher;
     wni_space_init(&space);
-    CHECK_OK(wni_space_add(&space, &(struct param_decl){.name = "x", .kind = PARAM_FLOAT, .max = 1}, err),
-             *err);
+    check_add(&space, (struct param_decl){.name = "x", .kind = PARAM_FLOAT, .max = 1});
     struct search_env env = {.space = &space, .seed = 1};
     wn_status st = wni_searcher_open(&searcher, ops, options, &env, err);
     wni_searcher_release(&searcher); /* also after a failure */

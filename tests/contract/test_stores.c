@@ -34,11 +34,9 @@ static const char *url_of(const struct place *place)
 
 static void small_space(struct space *space)
 {
-    struct err err = {0};
     wni_space_init(space);
-    CHECK_OK(wni_space_add(space, &(struct param_decl){.name = "x", .kind = PARAM_FLOAT, .max = 1}, &err),
-             err);
-    CHECK_OK(wni_space_add(space, &(struct param_decl){.name = "b", .kind = PARAM_BOOL}, &err), err);
+    check_add(space, (struct param_decl){.name = "x", .kind = PARAM_FLOAT, .max = 1});
+    check_add(space, (struct param_decl){.name = "b", .kind = PARAM_BOOL});
 }
 
 static const struct study_setup base = {.scheduler = "asha",
@@ -57,6 +55,26 @@ static wn_status take(void *context, const struct event *e, struct err *err)
     return st;
 }
 
+/* `base` over a new small space, which is the caller's to release. */
+static struct study_setup make_setup(struct space *space)
+{
+    struct study_setup setup = base;
+    small_space(space);
+    setup.space = space;
+    return setup;
+}
+
+static void open_rig(struct rig *r, const struct study_setup *setup, const char *url, const char *name,
+                     const struct world *world)
+{
+    struct err err = {0};
+    struct store store;
+    *r = (struct rig){.setup = *setup, .world = *world};
+    CHECK_OK(wni_store_open(&store, url, name, setup->space, &err), err);
+    CHECK_OK(wni_study_open(&r->study, &r->setup, &store, &err), err);
+    assert_null(store.ops); /* the study has taken it over */
+}
+
 static void is_complete(void **row)
 {
     const struct store_ops *ops = *row;
@@ -73,14 +91,10 @@ static void takes_every_event(void **row)
     struct space space;
     struct err err = {0};
     const struct place *place = place_of(*row);
-    small_space(&space);
-    struct study_setup setup = base;
-    setup.space = &space;
-    struct rig r = {.setup = setup, .world = {.rng = wni_rng_stream(1, 1, 93), .workers = 5, .trouble = 30}};
-    struct store store;
-    CHECK_OK(wni_store_open(&store, url_of(place), "takes", &space, &err), err);
-    CHECK_OK(wni_study_open(&r.study, &r.setup, &store, &err), err);
-    assert_null(store.ops); /* the study has taken it over */
+    struct study_setup setup = make_setup(&space);
+    struct rig r;
+    open_rig(&r, &setup, url_of(place), "takes",
+             &(struct world){.rng = wni_rng_stream(1, 1, 93), .workers = 5, .trouble = 30});
     rig_run(&r, 500);
     struct history back;
     CHECK_OK(wni_history_init(&back, &space, &err), err);
@@ -98,34 +112,18 @@ static void takes_every_event(void **row)
 static void opens_again(void **row)
 {
     struct space space;
-    struct err err = {0};
     const struct place *place = place_of(*row);
-    small_space(&space);
-    struct study_setup setup = base;
-    setup.space = &space;
+    struct study_setup setup = make_setup(&space);
     struct world world = {.rng = wni_rng_stream(2, 2, 93), .workers = 3, .trouble = 10};
-    struct rig r = {.setup = setup, .world = world}, again = r;
-    struct store store;
-    CHECK_OK(wni_store_open(&store, url_of(place), "again", &space, &err), err);
-    CHECK_OK(wni_study_open(&r.study, &r.setup, &store, &err), err);
+    struct rig r, again;
+    open_rig(&r, &setup, url_of(place), "again", &world);
     rig_run(&r, 300);
     size_t n = r.study.history.n_events;
     rig_close(&r);
-    CHECK_OK(wni_store_open(&store, url_of(place), "again", &space, &err), err);
-    CHECK_OK(wni_study_open(&again.study, &again.setup, &store, &err), err);
+    open_rig(&again, &setup, url_of(place), "again", &world);
     CHECK_INT(again.study.history.n_events, place->keeps ? n : 0);
     rig_close(&again);
     wni_space_release(&space);
-}
-
-static void open_rig(struct rig *r, const struct study_setup *setup, const char *url, const char *name,
-                     const struct world *world)
-{
-    struct err err = {0};
-    struct store store;
-    *r = (struct rig){.setup = *setup, .world = *world};
-    CHECK_OK(wni_store_open(&store, url, name, setup->space, &err), err);
-    CHECK_OK(wni_study_open(&r->study, &r->setup, &store, &err), err);
 }
 
 /* Two that write by turns see one log, and both make of it what a third makes who reads it at the end:
@@ -136,9 +134,7 @@ static void serves_two(void **row)
     struct err err = {0};
     const struct place *place = place_of(*row);
     if (!place->keeps) return;
-    small_space(&space);
-    struct study_setup setup = base;
-    setup.space = &space;
+    struct study_setup setup = make_setup(&space);
     setup.goal = WN_MAXIMIZE;
     struct rig one, two, third;
     struct rng rng = wni_rng_stream(7, 7, 93);
@@ -172,9 +168,7 @@ static void keeps_studies_apart(void **row)
     struct space space;
     const struct place *place = place_of(*row);
     if (!place->keeps) return;
-    small_space(&space);
-    struct study_setup setup = base;
-    setup.space = &space;
+    struct study_setup setup = make_setup(&space);
     struct rig rigs[3], again;
     for (size_t i = 0; i < 3; i++) {
         char name[] = {'a', (char)('0' + i), '\0'};
@@ -243,9 +237,7 @@ static void forgets_what_is_rolled_back(void **row)
     struct err err = {0};
     const struct place *place = place_of(*row);
     if (!place->keeps) return;
-    small_space(&space);
-    struct study_setup setup = base;
-    setup.space = &space;
+    struct study_setup setup = make_setup(&space);
     struct rig r;
     open_rig(&r, &setup, url_of(place), "undone", &(struct world){.workers = 1});
     rig_run(&r, 5);
@@ -281,12 +273,10 @@ static void compares_setups(void **row)
     struct space space, other;
     const struct place *place = place_of(*row);
     if (!place->keeps) return;
-    small_space(&space);
+    struct study_setup setup = make_setup(&space);
     small_space(&other);
     struct err err = {0};
     other.params[0].max = 2;
-    struct study_setup setup = base;
-    setup.space = &space;
     struct rig r;
     open_rig(&r, &setup, url_of(place), "setup", &(struct world){.workers = 1});
     rig_close(&r);

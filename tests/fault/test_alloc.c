@@ -14,6 +14,7 @@
 #include "bench/simrun.h"
 #include "bench/tasks.h"
 #include "studyfile/studyfile.h"
+#include "tests/api_space.h"
 #include "tests/fault/alloc.h"
 #include "tuner/replay.h"
 
@@ -48,31 +49,10 @@ static void torture(const struct scenario *s)
 
 /* ---- spaces and documents ---- */
 
-static const char space_json[] =
-    "{\"lr\": {\"type\": \"float\", \"min\": 1e-05, \"max\": 0.1, \"scale\": \"log\"}, "
-    "\"dropout\": {\"type\": \"float\", \"min\": 0, \"max\": 0.5, \"step\": 0.1}, "
-    "\"units\": {\"type\": \"int\", \"min\": 16, \"max\": 512, \"scale\": \"log\"}, "
-    "\"depth\": {\"type\": \"int\", \"min\": 2, \"max\": 8, \"step\": 2}, "
-    "\"batch\": {\"type\": \"ordinal\", \"values\": [16, 64, 256], \"scale\": \"log\"}, "
-    "\"size\": {\"type\": \"ordinal\", \"values\": [\"small\", \"large\"]}, "
-    "\"activation\": {\"type\": \"categorical\", \"values\": [\"relu\", \"tanh\", \"gelu\"]}, "
-    "\"nesterov\": {\"type\": \"bool\"}, "
-    "\"epochs\": {\"type\": \"constant\", \"value\": 10}}";
-
 static wn_space *build_space(void)
 {
-    wn_space *s = wn_space_new();
-    if (!s) return NULL;
-    wn_space_float(s, "lr", 1e-5, 0.1, WN_LOG);
-    wn_space_float_step(s, "dropout", 0, 0.5, 0.1);
-    wn_space_int(s, "units", 16, 512, WN_LOG);
-    wn_space_int_step(s, "depth", 2, 8, 2);
-    wn_space_ordinal(s, "batch", (const double[]){16, 64, 256}, 3, WN_LOG);
-    wn_space_ordinal_strings(s, "size", (const char *const[]){"small", "large"}, 2);
-    wn_space_categorical(s, "activation", (const char *const[]){"relu", "tanh", "gelu"}, 3);
-    wn_space_bool(s, "nesterov");
-    wn_space_constant(s, "epochs", "10");
-    return s;
+    int failed; /* some may: the space remembers it */
+    return api_space_new(&failed);
 }
 
 /* What is written is whole or not there. */
@@ -83,7 +63,7 @@ static wn_status write_space(const wn_space *space)
     if (st)
         assert_null(text);
     else
-        CHECK_TEXT(text, space_json);
+        CHECK_TEXT(text, api_space_json);
     wn_string_free(text);
     return st;
 }
@@ -124,7 +104,7 @@ static void spaces(void **state)
 {
     (void)state;
     torture(&(struct scenario){build_and_write, .at_least = 20});
-    torture(&(struct scenario){read_and_write, space_json, .at_least = 15});
+    torture(&(struct scenario){read_and_write, api_space_json, .at_least = 15});
     torture(&(struct scenario){read_and_write,
                                "{\"x\": {\"type\": \"flaot\", \"min\": []}, \"y\": 1, \"z\": []}",
                                .expected = WN_EINVAL, .at_least = 5});
@@ -144,7 +124,7 @@ static wn_status read_with_jansson_failing(const void *subject)
 static void json_itself(void **state)
 {
     (void)state;
-    torture(&(struct scenario){read_with_jansson_failing, space_json, .at_least = 150});
+    torture(&(struct scenario){read_with_jansson_failing, api_space_json, .at_least = 150});
 }
 
 static const char study_text[] = "name: mlp\n"

@@ -4,23 +4,14 @@
  * where a line is JSON to jansson, the numbers found in it are jansson's.  What is said where none was found
  * is checked too. */
 #include "backend/unreported.h"
+#include "tests/fuzz/must.h"
 
 #include <jansson.h>
 #include <math.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define MUST(claim)                                                                                          \
-    do {                                                                                                     \
-        if (!(claim)) {                                                                                      \
-            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #claim);                              \
-            abort();                                                                                         \
-        }                                                                                                    \
-    } while (0)
 
 struct heard {
     struct report *reports;

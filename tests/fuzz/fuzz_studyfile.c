@@ -6,21 +6,12 @@
 #include "base/node.h"
 #include "base/utf8.h"
 #include "studyfile/studyfile.h"
+#include "tests/fuzz/must.h"
 
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define MUST(claim)                                                                                          \
-    do {                                                                                                     \
-        if (!(claim)) {                                                                                      \
-            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #claim);                              \
-            abort();                                                                                         \
-        }                                                                                                    \
-    } while (0)
 
 static void check_text(const char *text)
 {

@@ -1,5 +1,5 @@
-/* boost_world.h -- what the tests of src/surrogate share: tables of every unpleasant shape, the instruction
- * sets to try, and a comparison of forests bit by bit. */
+/* boost_world.h -- what the tests of src/surrogate share: tables of every unpleasant shape and their bins,
+ * shares drawn as a fit draws them, the instruction sets to try, and a comparison of forests bit by bit. */
 #ifndef TESTS_UNIT_BOOST_WORLD_H
 #define TESTS_UNIT_BOOST_WORLD_H
 
@@ -100,6 +100,13 @@ static inline struct table table_random(struct rng *rng, size_t n, size_t column
     return t;
 }
 
+static inline struct bins table_bins(const double *x, size_t n, size_t columns, struct arena *arena)
+{
+    struct bins bins;
+    CHECK_INT(wni_bins_build(&bins, x, n, columns, arena), WN_OK);
+    return bins;
+}
+
 static inline size_t table_stride(size_t n)
 {
     return (n + BINS_BLOCK - 1) / BINS_BLOCK * BINS_BLOCK;
@@ -115,6 +122,32 @@ static inline uint8_t *table_codes(const struct bins *bins, const double *x, siz
         codes[i] = (uint8_t)(37 * i);
     wni_bins_encode(bins, x, m, codes, stride);
     return codes;
+}
+
+/* ---- rows and columns of one tree ---- */
+
+/* Which of n are in; the generator is not touched when all are. */
+static inline void table_draw(struct rng *rng, bool *chosen, size_t n, double share, struct arena *arena)
+{
+    for (size_t i = 0; i < n; i++)
+        chosen[i] = share == 1;
+    if (share == 1) return;
+    uint32_t k = (uint32_t)(share * (double)n), *drawn = arena_new(arena, uint32_t, n);
+    if (k < 1) k = 1;
+    wni_rng_sample(rng, (uint32_t)n, k, drawn);
+    for (uint32_t i = 0; i < k; i++)
+        chosen[drawn[i]] = true;
+}
+
+/* ---- memory ---- */
+
+/* An arena of one block that is large enough: `used` is then all that was taken from it. */
+static inline struct arena table_roomy(size_t bytes)
+{
+    struct arena a = {0};
+    assert_non_null(wni_arena_alloc(&a, bytes, 1));
+    wni_arena_reset(&a);
+    return a;
 }
 
 /* ---- instruction sets ---- */

@@ -32,12 +32,16 @@ static inline void world_tasks(struct task_list *list, const char *directories)
     wni_buf_release(&all);
 }
 
-/* The task, or NULL after saying that the test is skipped without it. */
-static inline const struct task *world_task_or_skip(const struct task_list *list, const char *name)
+/* The task out of all the data there is; the test is skipped, saying so, when it is not there. */
+static inline const struct task *world_task_or_skip(struct task_list *list, const char *name)
 {
+    world_tasks(list, NULL);
     const struct task *task = wni_tasks_get(list, name);
-    if (!task) print_message("# skip: no task %s in $WINNOW_DATA or " SHARED_DATA "\n", name);
-    return task;
+    if (task) return task;
+    print_message("# skip: no task %s in $WINNOW_DATA or " SHARED_DATA "\n", name);
+    wni_tasks_release(list);
+    skip();
+    return NULL;
 }
 
 static inline struct blackbox *world_open(const struct task_list *list, const char *name)
@@ -61,6 +65,14 @@ static inline wn_status world_try(const char *folder, const char *name, struct b
     return st;
 }
 
+static inline struct blackbox *world_open_in(const char *folder, const char *name)
+{
+    struct blackbox *box;
+    struct err err;
+    CHECK_OK(world_try(folder, name, &box, &err), err);
+    return box;
+}
+
 /* Opening the task must fail with a message that contains `why`. */
 static inline void world_refused(const char *folder, const char *name, const char *why)
 {
@@ -68,6 +80,24 @@ static inline void world_refused(const char *folder, const char *name, const cha
     struct err err;
     wn_status st = world_try(folder, name, &box, &err);
     CHECK(st < 0 && strstr(err.text, why), "status %d, message\n  '%s', expected\n  '%s'", st, err.text, why);
+}
+
+/* The box is what its line in the list says. */
+static inline void world_check_listing(const struct blackbox *box, const struct task *task)
+{
+    CHECK_TEXT(box->name, task->name);
+    CHECK_TEXT(box->family, task->family);
+    CHECK_TEXT(box->metric, task->metric);
+    CHECK_TEXT(box->resource, task->resource);
+    CHECK_TEXT(box->honesty, task->honesty);
+    CHECK_INT(box->goal, task->goal);
+    CHECK_INT(box->space.n, task->n_params);
+    CHECK_INT(box->n_levels, task->n_levels);
+    CHECK_DOUBLE(box->levels[box->n_levels - 1], task->max_resource);
+    CHECK_DOUBLE(box->limit_resource, task->limit_resource);
+    CHECK_DOUBLE(box->limit_seconds, task->limit_seconds);
+    CHECK_DOUBLE(box->best, task->best);
+    CHECK_DOUBLE(box->worst, task->worst);
 }
 
 /* ---- curves ---- */

@@ -5,21 +5,16 @@
  *     uint32_t t = world_ask(&w);
  *     assert_int_equal(world_report(&w, t, 1, 0.5), WN_CONTINUE);
  *     world_finish(&w, t, WN_COMPLETE);
- *     world_close(&w);                checks that a replay of the log gives the same decisions, and the same
- * next()
+ *     world_close(&w);       checks that a replay of the log gives the same decisions and the same next()
  *
- * Events take the way they take in a study: check, make room, append, observe.  Include after <cmocka.h>. */
+ * Events take the way they take in a study: check, make room, append, observe. */
 #ifndef TESTS_UNIT_SCHED_WORLD_H
 #define TESTS_UNIT_SCHED_WORLD_H
 
-#include "core/history.h"
-#include "num/rng.h"
-#include "sched/sched.h"
+#include "tests/check.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "core/streams.h"
+#include "sched/sched.h"
 
 struct world {
     struct space space;
@@ -31,11 +26,6 @@ struct world {
     size_t decisions_cap;
 };
 
-static inline void world_must(wn_status st, const struct err *err)
-{
-    if (st) fail_msg("status %d: %s", st, err->text);
-}
-
 static inline void world_open(struct world *w, const char *name, const char *options, double min, double max,
                               uint64_t seed)
 {
@@ -45,11 +35,11 @@ static inline void world_open(struct world *w, const char *name, const char *opt
     snprintf(w->options, sizeof w->options, "%s", options);
     wni_space_init(&w->space);
     struct param_decl x = {.name = "x", .kind = PARAM_INT, .min = 0, .max = 1e9};
-    world_must(wni_space_add(&w->space, &x, &err), &err);
-    world_must(wni_history_init(&w->history, &w->space, &err), &err);
+    check_add(&w->space, x);
+    CHECK_OK(wni_history_init(&w->history, &w->space, &err), err);
     const struct scheduler_ops *ops = wni_scheduler_find(name, &err);
     if (!ops) fail_msg("%s", err.text);
-    world_must(wni_scheduler_open(&w->scheduler, ops, options, &w->env, &err), &err);
+    CHECK_OK(wni_scheduler_open(&w->scheduler, ops, options, &w->env, &err), err);
 }
 
 static inline void world_release(struct world *w)
@@ -69,10 +59,10 @@ static inline wn_decision world_apply(struct world *w, const struct event *e)
 {
     struct err err = {0};
     size_t at = w->history.n_events;
-    world_must(wni_history_check(&w->history, e, &err), &err);
-    world_must(wni_history_reserve(&w->history, e, &err), &err);
+    CHECK_OK(wni_history_check(&w->history, e, &err), err);
+    CHECK_OK(wni_history_reserve(&w->history, e, &err), err);
     if (w->scheduler.ops->reserve)
-        world_must(w->scheduler.ops->reserve(w->scheduler.self, &w->history, e, &err), &err);
+        CHECK_OK(w->scheduler.ops->reserve(w->scheduler.self, &w->history, e, &err), err);
     if (at == w->decisions_cap) {
         w->decisions_cap = at ? 2 * at : 64;
         w->decisions = realloc(w->decisions, w->decisions_cap);
@@ -220,6 +210,59 @@ static inline struct event chance_event(struct chance *c, const struct world *w,
         }
         if (world_may(w, &e)) return e;
     }
+}
+
+typedef int random_study(double eta, int brackets, double r_max, uint64_t seed);
+
+/* Lists that end before the first 0. */
+struct study_grid {
+    double etas[6], maxima[6];
+    int brackets[6], repeats;
+};
+
+/* A study for each point of the grid, so many times, each with a seed of its own; the sum of what they give.
+ */
+static inline int sum_studies(random_study *study, const struct study_grid *g)
+{
+    int sum = 0;
+    uint64_t seed = 0;
+    for (int i = 0; g->etas[i] > 0; i++)
+        for (int j = 0; g->maxima[j] > 0; j++)
+            for (int k = 0; g->brackets[k] > 0; k++)
+                for (int repeat = 0; repeat < g->repeats; repeat++)
+                    sum += study(g->etas[i], g->brackets[k], g->maxima[j], seed++);
+    return sum;
+}
+
+/* ---- what the slow versions share ---- */
+
+/* The levels below r_max, from 1; returns how many. */
+static inline int slow_levels(double eta, double r_max, double *level)
+{
+    int n = 0;
+    for (double r = 1; r < r_max - 1e-6; r *= eta)
+        level[n++] = r;
+    return n;
+}
+
+/* How many trials a bracket that begins at this level begins with: Li et al. 2018, Algorithm 1. */
+static inline double slow_size(double eta, int n_levels, int first)
+{
+    int left = n_levels - first;
+    return ceil((n_levels + 1.0) / (left + 1.0) * pow(eta, left) - 1e-9);
+}
+
+/* A bracket drawn for the trial, as likely as it is large. */
+static inline int slow_draw(double eta, int n_levels, int n_brackets, uint64_t seed, uint32_t trial)
+{
+    double sum = 0, below = 0;
+    for (int b = 0; b < n_brackets; b++)
+        sum += slow_size(eta, n_levels, b);
+    struct rng rng = wni_rng_stream(seed, trial, STREAM_BRACKET);
+    double u = wni_rng_uniform(&rng);
+    for (int b = 0; b < n_brackets; b++)
+        if (u * sum < (below += slow_size(eta, n_levels, b))) return b;
+    return 0;
 }
 
 #endif

@@ -1,5 +1,5 @@
-/* search_world.h -- a searcher with a history under it and no tuner, and spaces to search, for the tests of
- * searchers with a model. */
+/* search_world.h -- a searcher with a history under it and no tuner, spaces to search, and the comparison of
+ * proposals with those worked out the long way, for the tests of searchers. */
 #ifndef TESTS_UNIT_SEARCH_WORLD_H
 #define TESTS_UNIT_SEARCH_WORLD_H
 
@@ -20,15 +20,25 @@ struct world {
     struct searcher searcher;
 };
 
+/* Takes over the space. */
+static inline void open_world_in(struct world *w, const struct space *space, const char *searcher,
+                                 const char *options, uint64_t seed, bool partial)
+{
+    struct err err = {0};
+    *w = (struct world){.space = *space};
+    w->env = (struct search_env){.space = &w->space, .seed = seed, .partial = partial};
+    const struct searcher_ops *ops = wni_searcher_find(searcher, &err);
+    CHECK(ops, "%s", err.text);
+    CHECK_OK(wni_history_init(&w->history, &w->space, &err), err);
+    CHECK_OK(wni_searcher_open(&w->searcher, ops, options, &w->env, &err), err);
+}
+
 static inline void open_world(struct world *w, void (*make)(struct space *), const char *searcher,
                               const char *options, uint64_t seed)
 {
-    struct err err = {0};
-    *w = (struct world){0};
-    make(&w->space);
-    w->env = (struct search_env){.space = &w->space, .seed = seed};
-    CHECK_OK(wni_history_init(&w->history, &w->space, &err), err);
-    CHECK_OK(wni_searcher_open(&w->searcher, wni_searcher_find(searcher, NULL), options, &w->env, &err), err);
+    struct space space;
+    make(&space);
+    open_world_in(w, &space, searcher, options, seed, false);
 }
 
 static inline void close_world(struct world *w)
@@ -40,10 +50,8 @@ static inline void close_world(struct world *w)
 
 static inline void happen(struct world *w, struct event e)
 {
-    struct err err = {0};
-    CHECK_OK(wni_history_check(&w->history, &e, &err), err);
-    CHECK_OK(wni_history_reserve(&w->history, &e, &err), err);
-    wni_history_append(&w->history, &e);
+    check_event(&w->history, &e);
+    if (w->searcher.ops->observe) w->searcher.ops->observe(w->searcher.self, &w->history, &e);
 }
 
 static inline uint32_t ask(struct world *w, const double *config)
@@ -54,9 +62,9 @@ static inline uint32_t ask(struct world *w, const double *config)
     return trial;
 }
 
-static inline void report(struct world *w, uint32_t trial, double value)
+static inline void report(struct world *w, uint32_t trial, double resource, double value)
 {
-    happen(w, (struct event){.kind = EVENT_REPORT, .trial = trial, .resource = 1, .value = value});
+    happen(w, (struct event){.kind = EVENT_REPORT, .trial = trial, .resource = resource, .value = value});
 }
 
 static inline void finish(struct world *w, uint32_t trial, wn_state state)
@@ -67,7 +75,7 @@ static inline void finish(struct world *w, uint32_t trial, wn_state state)
 static inline void complete(struct world *w, const double *config, double value)
 {
     uint32_t trial = ask(w, config);
-    report(w, trial, value);
+    report(w, trial, 1, value);
     finish(w, trial, WN_COMPLETE);
 }
 
@@ -80,49 +88,45 @@ static inline wn_status suggest(struct world *w, double *config)
 
 /* ---- spaces and what is to be minimised ---- */
 
-static inline void add(struct space *space, struct param_decl decl)
-{
-    struct err err = {0};
-    CHECK_OK(wni_space_add(space, &decl, &err), err);
-}
-
 static const char *const words[] = {"adam", "sgd", "lamb"};
 
 /* 4 x 5 x 3 x 2 = 120 configurations. */
 static inline void small_space(struct space *space)
 {
     wni_space_init(space);
-    add(space, (struct param_decl){.name = "a", .kind = PARAM_INT, .min = 1, .max = 4});
-    add(space, (struct param_decl){.name = "b",
-                                   .kind = PARAM_ORDINAL,
-                                   .labels = (const char *const[]){"1", "2", "4", "8", "16"},
-                                   .n_labels = 5});
-    add(space, (struct param_decl){.name = "c", .kind = PARAM_CATEGORICAL, .labels = words, .n_labels = 3});
-    add(space, (struct param_decl){.name = "d", .kind = PARAM_BOOL});
+    check_add(space, (struct param_decl){.name = "a", .kind = PARAM_INT, .min = 1, .max = 4});
+    check_add(space, (struct param_decl){.name = "b",
+                                         .kind = PARAM_ORDINAL,
+                                         .labels = (const char *const[]){"1", "2", "4", "8", "16"},
+                                         .n_labels = 5});
+    check_add(space,
+              (struct param_decl){.name = "c", .kind = PARAM_CATEGORICAL, .labels = words, .n_labels = 3});
+    check_add(space, (struct param_decl){.name = "d", .kind = PARAM_BOOL});
 }
 
 static inline void endless_space(struct space *space)
 {
     wni_space_init(space);
-    add(space,
-        (struct param_decl){.name = "rate", .kind = PARAM_FLOAT, .scale = WN_LOG, .min = 1e-5, .max = 0.1});
-    add(space, (struct param_decl){.name = "share", .kind = PARAM_FLOAT, .min = 0, .max = 1});
-    add(space,
-        (struct param_decl){.name = "kind", .kind = PARAM_CATEGORICAL, .labels = words, .n_labels = 3});
+    check_add(space, (struct param_decl){
+                         .name = "rate", .kind = PARAM_FLOAT, .scale = WN_LOG, .min = 1e-5, .max = 0.1});
+    check_add(space, (struct param_decl){.name = "share", .kind = PARAM_FLOAT, .min = 0, .max = 1});
+    check_add(space,
+              (struct param_decl){.name = "kind", .kind = PARAM_CATEGORICAL, .labels = words, .n_labels = 3});
 }
 
 static inline void constant_space(struct space *space)
 {
     wni_space_init(space);
-    add(space, (struct param_decl){.name = "k", .kind = PARAM_CONSTANT, .labels = words, .n_labels = 1});
+    check_add(space,
+              (struct param_decl){.name = "k", .kind = PARAM_CONSTANT, .labels = words, .n_labels = 1});
 }
 
 /* Finite, but more configurations than any test draws. */
 static inline void large_space(struct space *space)
 {
     wni_space_init(space);
-    add(space, (struct param_decl){.name = "a", .kind = PARAM_INT, .min = 0, .max = 999});
-    add(space, (struct param_decl){.name = "b", .kind = PARAM_INT, .min = 0, .max = 999});
+    check_add(space, (struct param_decl){.name = "a", .kind = PARAM_INT, .min = 0, .max = 999});
+    check_add(space, (struct param_decl){.name = "b", .kind = PARAM_INT, .min = 0, .max = 999});
 }
 
 static inline double value_of(const struct space *space, const double *config, struct rng *rng)
@@ -160,6 +164,56 @@ static inline bool is_random(struct world *w)
     CHECK_INT(suggest(w, got), WN_OK);
     CHECK_INT(wni_search_random(&w->env, &w->history, (uint32_t)w->history.n_trials, random), WN_OK);
     return wni_config_equal(&w->space, got, random);
+}
+
+/* ---- proposals worked out the long way ---- */
+
+struct method; /* the options of a searcher, as its test writes them down */
+typedef void proposal(const struct world *w, const struct method *m, double *config);
+
+static inline void check_proposal(struct world *w, proposal *expected, const struct method *m,
+                                  const char *about)
+{
+    double got[PARAMS_MAX], config[PARAMS_MAX];
+    CHECK_INT(suggest(w, got), WN_OK);
+    expected(w, m, config);
+    check_config(w, got, config, about);
+}
+
+/* With the option the searcher does what `with` says, and that is not always what `without` says. */
+static inline void check_option(const char *searcher, const char *option, size_t n, proposal *expected,
+                                const struct method *with, const struct method *without)
+{
+    int differs = 0;
+    for (uint64_t seed = 0; seed < 8; seed++) {
+        struct world w;
+        double one[PARAMS_MAX], other[PARAMS_MAX];
+        open_world(&w, seed % 2 ? small_space : endless_space, searcher, option, seed);
+        observe_random(&w, n, seed);
+        check_proposal(&w, expected, with, option);
+        expected(&w, with, one);
+        expected(&w, without, other);
+        differs += !wni_config_equal(&w.space, one, other);
+        close_world(&w);
+    }
+    CHECK(differs > 0, "%s changes nothing", option);
+}
+
+/* The trials that are fitted: those with a finite value that counts, a random subset when they are more than
+ * max_fit. */
+static inline size_t list_fitted(const struct world *w, int max_fit, struct rng *rng, uint32_t *trials)
+{
+    const struct history *h = &w->history;
+    uint32_t usable[TRIALS_MAX], drawn[TRIALS_MAX], n = 0;
+    for (uint32_t t = 0; t < h->n_trials; t++) {
+        double value;
+        bool ended = h->trials[t].state == WN_COMPLETE || w->env.partial;
+        if (ended && wni_history_last(h, t, &value, NULL)) drawn[n] = n, usable[n++] = t;
+    }
+    if (n > (uint32_t)max_fit) wni_rng_sample(rng, n, (uint32_t)max_fit, drawn), n = (uint32_t)max_fit;
+    for (uint32_t i = 0; i < n; i++)
+        trials[i] = usable[drawn[i]];
+    return n;
 }
 
 /* All unseen configurations when there are no more than candidates, else so many draws without those seen. */

@@ -140,16 +140,10 @@ static void a_wider_space_is_adopted(void **state)
     run_trial(study, 1);
     CHECK_INT(wn_study_open(url, "s", NULL, NULL, &other, why), WN_OK);
     wni_space_init(&wide);
-    CHECK_OK(wni_space_add(&wide,
-                           &(struct param_decl){
-                               .name = "lr", .kind = PARAM_FLOAT, .scale = WN_LOG, .min = 1e-5, .max = 1e6},
-                           &err),
-             err);
-    CHECK_OK(wni_space_add(&wide,
-                           &(struct param_decl){
-                               .name = "opt", .kind = PARAM_CATEGORICAL, .labels = words, .n_labels = 3},
-                           &err),
-             err);
+    check_add(&wide, (struct param_decl){
+                         .name = "lr", .kind = PARAM_FLOAT, .scale = WN_LOG, .min = 1e-5, .max = 1e6});
+    check_add(&wide,
+              (struct param_decl){.name = "opt", .kind = PARAM_CATEGORICAL, .labels = words, .n_labels = 3});
     to.space = &wide;
     CHECK_OK(wni_study_change(&study->study, &to, 0, &changed, &err), err);
     wni_space_release(&wide);

@@ -100,8 +100,7 @@ static void check_runs(const struct bin_column *c, const struct table *t, size_t
 static void check_bins(const struct table *t)
 {
     struct arena arena = {0}, work = {0};
-    struct bins bins;
-    CHECK_INT(wni_bins_build(&bins, t->x, t->n, t->columns, &arena), WN_OK);
+    struct bins bins = table_bins(t->x, t->n, t->columns, &arena);
     CHECK_INT(bins.n, t->n);
     CHECK_INT(bins.columns, t->columns);
     CHECK_INT(bins.stride, table_stride(t->n));
@@ -157,8 +156,7 @@ static void most_rows(void **state)
     struct arena arena = {0};
     struct rng rng = wni_rng_stream(4, 0, 1);
     struct table t = table_random(&rng, BINS_ROWS_MAX, 1, COLUMN_NORMAL, TARGET_NORMAL, &arena);
-    struct bins bins;
-    CHECK_INT(wni_bins_build(&bins, t.x, t.n, 1, &arena), WN_OK);
+    struct bins bins = table_bins(t.x, t.n, 1, &arena);
     check_cuts(&bins.column[0], &t, 0, &arena);
     check_runs(&bins.column[0], &t, 0);
     for (size_t b = 0; b < BINS_MAX; b++) { /* 65535 rows in 256 bins */
@@ -172,8 +170,7 @@ static void most_rows(void **state)
 
 static struct bin_column column_of(struct arena *arena, const double *values, size_t n)
 {
-    struct bins bins;
-    CHECK_INT(wni_bins_build(&bins, values, n, 1, arena), WN_OK);
+    struct bins bins = table_bins(values, n, 1, arena);
     return bins.column[0];
 }
 
@@ -264,8 +261,7 @@ static void encodes_values_never_seen(void **state)
     struct arena arena = {0};
     struct rng rng = wni_rng_stream(5, 0, 1);
     struct table t = table_random(&rng, 300, 12, N_COLUMN_KINDS, TARGET_NORMAL, &arena);
-    struct bins bins;
-    CHECK_INT(wni_bins_build(&bins, t.x, t.n, t.columns, &arena), WN_OK);
+    struct bins bins = table_bins(t.x, t.n, t.columns, &arena);
     enum { ROWS = 333, STRIDE = 352 };
     double *other = arena_new(&arena, double, ROWS *t.columns);
     for (size_t i = 0; i < ROWS * t.columns; i++) {
@@ -341,8 +337,7 @@ static void training_rows_encode_to_their_codes(void **state)
     struct arena arena = {0};
     struct rng rng = wni_rng_stream(6, 0, 1);
     struct table t = table_random(&rng, 500, 20, N_COLUMN_KINDS, TARGET_NORMAL, &arena);
-    struct bins bins;
-    CHECK_INT(wni_bins_build(&bins, t.x, t.n, t.columns, &arena), WN_OK);
+    struct bins bins = table_bins(t.x, t.n, t.columns, &arena);
     uint8_t *codes = table_codes(&bins, t.x, t.n, &arena);
     for (size_t j = 0; j < t.columns; j++) {
         assert_memory_equal(codes + j * bins.stride, bins.column[j].codes, t.n);

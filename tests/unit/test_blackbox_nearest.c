@@ -117,10 +117,7 @@ static void drop_table(struct table *t)
 
 static struct blackbox *open_table(const struct table *t)
 {
-    struct blackbox *box;
-    struct err err;
-    CHECK_OK(world_try(t->dir, "near", &box, &err), err);
-    return box;
+    return world_open_in(t->dir, "near");
 }
 
 /* ---- against the slow loop ---- */
@@ -144,10 +141,8 @@ static void random_table(struct table *t, uint64_t seed)
     };
     *t = (struct table){.n = (size_t)check_between(&rng, 1, ROWS_MAX), .declared = check_chance(&rng, 50)};
     wni_space_init(&t->space);
-    for (size_t i = 0; i < sizeof decls / sizeof *decls; i++) {
-        struct err err = {0};
-        if (check_chance(&rng, 75) || i == 0) CHECK_OK(wni_space_add(&t->space, &decls[i], &err), err);
-    }
+    for (size_t i = 0; i < sizeof decls / sizeof *decls; i++)
+        if (check_chance(&rng, 75) || i == 0) check_add(&t->space, decls[i]);
     t->rows = calloc(t->n * t->space.n, sizeof *t->rows);
     double config[8];
     bool constant_column = check_chance(&rng, 20);
@@ -193,14 +188,10 @@ static void finds_what_the_slow_loop_finds(void **state)
 /* One int parameter and these rows. */
 static struct blackbox *open_ints(struct table *t, const double *rows, size_t n)
 {
-    struct err err = {0};
     *t = (struct table){.n = n, .rows = calloc(n, sizeof *rows)};
     memcpy(t->rows, rows, n * sizeof *rows);
     wni_space_init(&t->space);
-    CHECK_OK(wni_space_add(&t->space,
-                           &(struct param_decl){.name = "x", .kind = PARAM_INT, .min = -100, .max = 100},
-                           &err),
-             err);
+    check_add(&t->space, (struct param_decl){.name = "x", .kind = PARAM_INT, .min = -100, .max = 100});
     write_table(t);
     return open_table(t);
 }
@@ -261,9 +252,8 @@ static void finds_what_scikit_learn_finds(void **state)
             {.name = "offset", .kind = PARAM_FLOAT, .min = -3, .max = 4},
             {.name = "units", .kind = PARAM_INT, .scale = WN_LOG, .min = 8, .max = 600},
             {.name = "optimizer", .kind = PARAM_CATEGORICAL, .labels = optimizers, .n_labels = 3}};
-        struct err err = {0};
         for (size_t i = 0; i < 4; i++)
-            CHECK_OK(wni_space_add(&t.space, &decls[i], &err), err);
+            check_add(&t.space, decls[i]);
         read_golden(&t, queries, expected, &n_queries);
         CHECK_INT(t.n, 60);
         CHECK_INT(n_queries, 40);
@@ -313,9 +303,7 @@ static void refuses_broken_tables(void **state)
         world_write(dir, "blackbox.json", json);
         world_write(dir, "mine.csv", csv);
         world_write_npy(dir, "v.npy", (size_t[]){2, 1, 1}, 3, (float[]){0, 1});
-        struct blackbox *box;
-        struct err err;
-        CHECK_OK(world_try(dir, "near", &box, &err), err);
+        struct blackbox *box = world_open_in(dir, "near");
         CHECK_DOUBLE(world_value(box, (double[]){9, 1}, 0, 0), 1);
         box->ops->close(box);
         world_write_changed(dir, cases[i].file, strcmp(cases[i].file, "mine.csv") ? json : csv, cases[i].from,

@@ -10,10 +10,7 @@
 
 static struct blackbox *open_tiny(const struct tiny *t)
 {
-    struct blackbox *box;
-    struct err err;
-    CHECK_OK(world_try(t->dir, "tiny", &box, &err), err);
-    return box;
+    return world_open_in(t->dir, "tiny");
 }
 
 /* ---- the same, slowly: straight from the formulas, in double ---- */
@@ -236,11 +233,9 @@ static void compare_curves(const struct blackbox *a, const struct blackbox *b, u
 
 static void check_registers(const char *folder, const char *name, int rounds)
 {
-    struct blackbox *wide, *narrow;
-    struct err err;
-    CHECK_OK(world_try(folder, name, &wide, &err), err);
+    struct blackbox *wide = world_open_in(folder, name);
     setenv("WINNOW_SIMD", "none", 1);
-    CHECK_OK(world_try(folder, name, &narrow, &err), err);
+    struct blackbox *narrow = world_open_in(folder, name);
     unsetenv("WINNOW_SIMD");
     compare_curves(wide, narrow, 9, rounds);
     wide->ops->close(wide);
@@ -367,26 +362,24 @@ static int check_rows(const struct network *n, const struct reference *r, const 
     return rows;
 }
 
-static void check_reference(const struct reference *r, int *rows)
+/* Returns how many rows there are. */
+static int check_reference(const struct reference *r)
 {
     struct task_list list;
-    world_tasks(&list, NULL);
     const struct task *task = world_task_or_skip(&list, r->task);
-    *rows = 0;
-    if (task) {
-        struct network n;
-        struct err err = {0};
-        double worst[6] = {0};
-        CHECK_OK(wni_network_open(&n, task->folder, task->family, &err), err);
-        char *text = world_read(task->folder, "reference.csv");
-        *rows = check_rows(&n, r, text, worst);
-        for (size_t i = 0; i < r->n_outputs; i++)
-            print_message("# %s %s: largest relative error %.2g over %d rows\n", task->family,
-                          n.model->outputs[i], worst[i], *rows);
-        free(text);
-        wni_network_release(&n);
-    }
+    struct network n;
+    struct err err = {0};
+    double worst[6] = {0};
+    CHECK_OK(wni_network_open(&n, task->folder, task->family, &err), err);
+    char *text = world_read(task->folder, "reference.csv");
+    int rows = check_rows(&n, r, text, worst);
+    for (size_t i = 0; i < r->n_outputs; i++)
+        print_message("# %s %s: largest relative error %.2g over %d rows\n", task->family,
+                      n.model->outputs[i], worst[i], rows);
+    free(text);
+    wni_network_release(&n);
     wni_tasks_release(&list);
+    return rows;
 }
 
 static void nb301_agrees_with_the_published_model(void **state)
@@ -398,9 +391,7 @@ static void nb301_agrees_with_the_published_model(void **state)
                                        .first_code = 3,
                                        .first_output = 37,
                                        .n_outputs = 4};
-    int rows;
-    check_reference(&r, &rows);
-    if (rows == 0) skip();
+    int rows = check_reference(&r);
     CHECK(rows >= 4800, "only %d rows", rows); /* flat and cond */
 }
 
@@ -414,9 +405,7 @@ static void lcbench_agrees_with_the_published_model(void **state)
                                        .first_output = 11,
                                        .n_outputs = 6,
                                        .grain = {46790.67, 0, 34.48, 0, 5.55, 0}};
-    int rows;
-    check_reference(&r, &rows);
-    if (rows == 0) skip();
+    int rows = check_reference(&r);
     CHECK(rows >= 2380, "only %d rows", rows);
 }
 
@@ -452,12 +441,7 @@ static void nb301_inputs_stand_in_the_networks_order(void **state)
 {
     (void)state;
     struct task_list list;
-    world_tasks(&list, NULL);
     const struct task *task = world_task_or_skip(&list, "nb301-cifar10");
-    if (!task) {
-        wni_tasks_release(&list);
-        skip();
-    }
     struct network n;
     struct document space = {0}, encoding = {0};
     struct err err = {0};
@@ -495,12 +479,7 @@ static void the_nb301_box_follows_the_flat_rows(void **state)
 {
     (void)state;
     struct task_list list;
-    world_tasks(&list, NULL);
     const struct task *task = world_task_or_skip(&list, "nb301-cifar10");
-    if (!task) {
-        wni_tasks_release(&list);
-        skip();
-    }
     struct blackbox *box = world_open(&list, task->name);
     struct network n;
     struct document encoding = {0};

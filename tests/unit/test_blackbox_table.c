@@ -41,10 +41,7 @@ static void make_small(char dir[CHECK_PATH_MAX])
 
 static struct blackbox *open_small(const char *dir)
 {
-    struct blackbox *box;
-    struct err err;
-    CHECK_OK(world_try(dir, "small-one", &box, &err), err);
-    return box;
+    return world_open_in(dir, "small-one");
 }
 
 static void gives_what_is_in_the_arrays(void **state)

@@ -50,7 +50,6 @@ static const struct blackbox_ops ops = {
 
 static void make_box(struct blackbox *box, wn_goal goal)
 {
-    struct err err = {0};
     *box = (struct blackbox){.ops = &ops,
                              .name = "made",
                              .goal = goal,
@@ -59,10 +58,7 @@ static void make_box(struct blackbox *box, wn_goal goal)
                              .curve_size = sizeof(double),
                              .n_rows = ROWS};
     wni_space_init(&box->space);
-    CHECK_OK(wni_space_add(&box->space,
-                           &(struct param_decl){.name = "x", .kind = PARAM_INT, .min = 0, .max = ROWS - 1},
-                           &err),
-             err);
+    check_add(&box->space, (struct param_decl){.name = "x", .kind = PARAM_INT, .min = 0, .max = ROWS - 1});
 }
 
 /* ---- the slow version ---- */

@@ -90,11 +90,10 @@ static const struct param_decl hard[] = {
 
 static const struct param *only_param(struct space *space, const struct param_decl *decl)
 {
-    struct err err = {0};
     struct param_decl named = *decl;
     named.name = "x";
     wni_space_init(space);
-    CHECK_OK(wni_space_add(space, &named, &err), err);
+    check_add(space, named);
     return &space->params[0];
 }
 
@@ -351,10 +350,9 @@ static void the_columns_of_a_mixed_space(void **state)
         {.name = "i", .kind = PARAM_INT, .min = -2, .max = 2},
     };
     struct space space;
-    struct err err = {0};
     wni_space_init(&space);
     for (size_t i = 0; i < sizeof decls / sizeof *decls; i++)
-        CHECK_OK(wni_space_add(&space, &decls[i], &err), err);
+        check_add(&space, decls[i]);
     CHECK_INT(space.unit_width, 8);
     CHECK_INT(space.tree_width, 8);
     const double config[] = {1, 1, 0, 2, 1, 0, 0, -1};

@@ -366,14 +366,6 @@ static void check_same_event(const struct model *m, size_t i, const struct event
 
 /* ---- the long run ---- */
 
-static void happen(struct history *h, const struct event *e)
-{
-    struct err err = {0};
-    CHECK_OK(wni_history_check(h, e, &err), err);
-    CHECK_OK(wni_history_reserve(h, e, &err), err);
-    wni_history_append(h, e);
-}
-
 static void record(struct model *m, const struct event *e)
 {
     struct entry *entry = &m->log[m->n++];
@@ -395,7 +387,7 @@ static void step(struct model *m, struct history *h, struct rng *rng)
     if (check_chance(rng, 10))
         CHECK_OK(wni_history_reserve(h, &e, &err), err); /* room alone changes nothing */
     if (got) return;
-    happen(h, &e);
+    check_event(h, &e);
     record(m, &e);
     if (e.kind != EVENT_ENQUEUE && e.kind != EVENT_SETUP) check_trial(m, h, e.trial);
 }
@@ -410,7 +402,7 @@ static void replay(const struct model *m, const struct history *h)
     CHECK_OK(wni_history_init(&copy, h->space, &err), err);
     for (; wni_history_next(h, &at, &e); n++) {
         check_same_event(m, n, &e);
-        happen(&copy, &e);
+        check_event(&copy, &e);
     }
     CHECK_INT(n, m->n);
     check_counts_of(m, &copy);
@@ -455,11 +447,8 @@ static void long_random_sequences_agree_with_the_model(void **state)
 
 static void one_int_space(struct space *space)
 {
-    struct err err = {0};
     wni_space_init(space);
-    CHECK_OK(wni_space_add(
-                 space, &(struct param_decl){.name = "x", .kind = PARAM_INT, .min = 0, .max = 1000000}, &err),
-             err);
+    check_add(space, (struct param_decl){.name = "x", .kind = PARAM_INT, .min = 0, .max = 1000000});
 }
 
 static void check_refused(const struct history *h, struct event e, wn_status status, const char *message)
@@ -479,10 +468,10 @@ static void refusals_are_named(void **state)
     const double five = 5, half = 0.5, seven = 7;
     one_int_space(&space);
     CHECK_OK(wni_history_init(&h, &space, &err), err);
-    happen(&h, &(struct event){.kind = EVENT_ASK, .config = &five});
-    happen(&h, &(struct event){.kind = EVENT_ASK, .trial = 1, .config = &five});
-    happen(&h, &(struct event){.kind = EVENT_FINISH, .trial = 1, .state = WN_COMPLETE});
-    happen(&h, &(struct event){.kind = EVENT_ENQUEUE, .config = &five});
+    check_event(&h, &(struct event){.kind = EVENT_ASK, .config = &five});
+    check_event(&h, &(struct event){.kind = EVENT_ASK, .trial = 1, .config = &five});
+    check_event(&h, &(struct event){.kind = EVENT_FINISH, .trial = 1, .state = WN_COMPLETE});
+    check_event(&h, &(struct event){.kind = EVENT_ENQUEUE, .config = &five});
 
     check_refused(&h, (struct event){.kind = EVENT_ENQUEUE, .config = &half}, WN_EINVAL,
                   "parameter 'x': 0.5 is not a value of the space");
@@ -549,13 +538,13 @@ static void a_lost_trial_that_comes_back_counts_again(void **state)
     double value;
     one_int_space(&space);
     CHECK_OK(wni_history_init(&h, &space, &err), err);
-    happen(&h, &(struct event){.kind = EVENT_ASK, .config = &five});
-    happen(&h, &(struct event){.kind = EVENT_REPORT, .resource = 1, .value = 0.5});
-    happen(&h, &(struct event){.kind = EVENT_FINISH, .state = WN_LOST});
+    check_event(&h, &(struct event){.kind = EVENT_ASK, .config = &five});
+    check_event(&h, &(struct event){.kind = EVENT_REPORT, .resource = 1, .value = 0.5});
+    check_event(&h, &(struct event){.kind = EVENT_FINISH, .state = WN_LOST});
     CHECK(!wni_history_last(&h, 0, &value, NULL), "a lost trial has value %g", value);
-    happen(&h, &(struct event){.kind = EVENT_REPORT, .resource = 2, .value = 0.25});
+    check_event(&h, &(struct event){.kind = EVENT_REPORT, .resource = 2, .value = 0.25});
     CHECK(!wni_history_last(&h, 0, &value, NULL), "a lost trial has value %g", value);
-    happen(&h, &(struct event){.kind = EVENT_FINISH, .state = WN_COMPLETE});
+    check_event(&h, &(struct event){.kind = EVENT_FINISH, .state = WN_COMPLETE});
     CHECK(wni_history_last(&h, 0, &value, NULL), "%zu reports", h.n_reports);
     CHECK_DOUBLE(value, 0.25);
     CHECK_INT(h.by_state[WN_LOST], 0);
@@ -580,9 +569,10 @@ static void reports_out_of_order(void **state)
                                         {9, 0.9, 0.9, 9}};
     one_int_space(&space);
     CHECK_OK(wni_history_init(&h, &space, &err), err);
-    happen(&h, &(struct event){.kind = EVENT_ASK, .config = &five});
+    check_event(&h, &(struct event){.kind = EVENT_ASK, .config = &five});
     for (size_t i = 0; i < 5; i++) {
-        happen(&h, &(struct event){.kind = EVENT_REPORT, .resource = reports[i][0], .value = reports[i][1]});
+        check_event(&h,
+                    &(struct event){.kind = EVENT_REPORT, .resource = reports[i][0], .value = reports[i][1]});
         CHECK(wni_history_last(&h, 0, &value, &resource), "report %zu", i);
         CHECK_DOUBLE(value, reports[i][2]);
         CHECK_DOUBLE(resource, reports[i][3]);
@@ -615,19 +605,17 @@ static void a_hundred_thousand_trials_are_small(void **state)
     double config[PARAMS];
     wni_space_init(&space);
     for (int i = 0; i < PARAMS; i++)
-        CHECK_OK(wni_space_add(&space,
-                               &(struct param_decl){
-                                   .name = (char[]){(char)('a' + i), 0}, .kind = PARAM_FLOAT, .max = 1},
-                               &err),
-                 err);
+        check_add(&space,
+                  (struct param_decl){.name = (char[]){(char)('a' + i), 0}, .kind = PARAM_FLOAT, .max = 1});
     CHECK_OK(wni_history_init(&h, &space, &err), err);
     for (uint32_t t = 0; t < TRIALS; t++) {
         wni_config_sample(&space, &rng, config);
-        happen(&h, &(struct event){.kind = EVENT_ASK, .trial = t, .config = config});
+        check_event(&h, &(struct event){.kind = EVENT_ASK, .trial = t, .config = config});
         for (int r = 1; r <= REPORTS; r++)
-            happen(&h, &(struct event){
-                           .kind = EVENT_REPORT, .trial = t, .resource = r, .value = wni_rng_uniform(&rng)});
-        happen(&h, &(struct event){.kind = EVENT_FINISH, .trial = t, .state = WN_COMPLETE});
+            check_event(&h,
+                        &(struct event){
+                            .kind = EVENT_REPORT, .trial = t, .resource = r, .value = wni_rng_uniform(&rng)});
+        check_event(&h, &(struct event){.kind = EVENT_FINISH, .trial = t, .state = WN_COMPLETE});
     }
     CHECK_INT(h.n_reports, TRIALS * REPORTS);
     CHECK_INT(h.n_distinct, TRIALS);

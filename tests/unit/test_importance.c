@@ -34,7 +34,7 @@ static void add_param(struct world *w, size_t i, double kind)
         decl.labels = labels;
         decl.n_labels = (size_t)-kind;
     }
-    CHECK_OK(wni_space_add(&w->space, &decl, &err), err);
+    check_add(&w->space, decl);
 }
 
 static void begin(struct world *w, const double *kinds, size_t n)

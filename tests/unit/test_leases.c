@@ -27,8 +27,7 @@ static int set_up(void **state)
     check_tmp_make(folder);
     snprintf(url, sizeof url, "sqlite:///%s/store.db", folder);
     wni_space_init(&space);
-    CHECK_OK(wni_space_add(&space, &(struct param_decl){.name = "x", .kind = PARAM_FLOAT, .max = 1}, &err),
-             err);
+    check_add(&space, (struct param_decl){.name = "x", .kind = PARAM_FLOAT, .max = 1});
     return 0;
 }
 

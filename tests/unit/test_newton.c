@@ -158,18 +158,6 @@ static void derive(const struct replay *r)
     }
 }
 
-static void draw(struct rng *rng, bool *chosen, size_t n, double share, struct arena *arena)
-{
-    for (size_t i = 0; i < n; i++)
-        chosen[i] = share == 1;
-    if (share == 1) return;
-    uint32_t k = (uint32_t)(share * (double)n), *drawn = arena_new(arena, uint32_t, n);
-    if (k < 1) k = 1;
-    wni_rng_sample(rng, (uint32_t)n, k, drawn);
-    for (uint32_t i = 0; i < k; i++)
-        chosen[drawn[i]] = true;
-}
-
 static double mean_of(const double *y, size_t n)
 {
     long double sum = 0;
@@ -182,10 +170,9 @@ static double mean_of(const double *y, size_t n)
 static void check_fit(const struct table *t, const struct newton_options *o, uint64_t seed, const char *about)
 {
     struct arena arena = {0};
-    struct bins bins;
     struct forest f;
     struct rng rng = wni_rng_stream(seed, 0, 7), again = rng;
-    CHECK_INT(wni_bins_build(&bins, t->x, t->n, t->columns, &arena), WN_OK);
+    struct bins bins = table_bins(t->x, t->n, t->columns, &arena);
     CHECK_INT(wni_newton_fit(&f, &bins, t->y, o, &rng, &arena, &arena), WN_OK);
     struct replay r = {.t = t, .bins = &bins, .o = o, .f = &f, .y = t->y, .about = about};
     r.margin = arena_new(&arena, long double, t->n);
@@ -199,8 +186,8 @@ static void check_fit(const struct table *t, const struct newton_options *o, uin
         r.margin[i] = (long double)f.start;
     for (size_t tree = 0; tree < (size_t)o->boost.trees; tree++) {
         derive(&r);
-        draw(&again, r.in_sample, t->n, o->boost.row_share, &arena);
-        draw(&again, r.in_use, t->columns, o->boost.column_share, &arena);
+        table_draw(&again, r.in_sample, t->n, o->boost.row_share, &arena);
+        table_draw(&again, r.in_use, t->columns, o->boost.column_share, &arena);
         memset(r.node, 0, t->n * sizeof *r.node);
         for (size_t at = 0; at < ((size_t)1 << f.depth) - 1; at++) {
             check_split(&r, tree, at);
@@ -259,11 +246,10 @@ static void ties_go_to_the_lowest_feature_and_cut(void **state)
         const double x[] = {3, 0, 0, 0, 3, 1, 1, 1, 3, 2, 2, 2, 3, 3, 3, 3}, y[] = {1, 0, 0, 1};
         struct newton_options o = loss ? SQUARED : LOGISTIC;
         struct rng rng = wni_rng_stream(1, 0, 1);
-        struct bins bins;
         struct forest f;
         o.boost.trees = o.boost.depth = 1;
         o.min_child_weight = 0;
-        CHECK_INT(wni_bins_build(&bins, x, 4, 4, &arena), WN_OK);
+        struct bins bins = table_bins(x, 4, 4, &arena);
         CHECK_INT(wni_newton_fit(&f, &bins, y, &o, &rng, &arena, &arena), WN_OK);
         CHECK_INT(f.features[0], 1);
         CHECK_INT(f.cuts[0], 0); /* cutting off the last row is as good */
@@ -280,13 +266,12 @@ static void a_tie_is_not_decided_by_rounding(void **state)
         struct rng rng = wni_rng_stream(6, seed, 1);
         struct table t = table_random(&rng, 100, 2, COLUMN_NORMAL, TARGET_NORMAL, &arena);
         struct newton_options o = seed % 2 ? SQUARED : LOGISTIC;
-        struct bins bins;
         struct forest f;
         for (size_t i = 0; i < t.n; i++) {
             t.x[2 * i + 1] = -t.x[2 * i];
             if (o.loss == LOSS_LOGISTIC) t.y[i] = t.y[i] > 0;
         }
-        CHECK_INT(wni_bins_build(&bins, t.x, t.n, 2, &arena), WN_OK);
+        struct bins bins = table_bins(t.x, t.n, 2, &arena);
         CHECK_INT(wni_newton_fit(&f, &bins, t.y, &o, &rng, &arena, &arena), WN_OK);
         for (int k = 0; k < o.boost.trees * ((1 << o.boost.depth) - 1); k++)
             CHECK(f.cuts[k] == FOREST_NO_SPLIT || f.features[k] == 0, "seed %d: split %d takes column %d",
@@ -302,10 +287,9 @@ static void squared_trees_scale_with_the_targets(void **state)
     struct arena arena = {0};
     struct rng rng = wni_rng_stream(2, 0, 1);
     struct table t = table_random(&rng, 120, 4, COLUMN_NORMAL, TARGET_SIGNAL, &arena);
-    struct bins bins;
     struct forest f, scaled;
     double y[120];
-    CHECK_INT(wni_bins_build(&bins, t.x, t.n, t.columns, &arena), WN_OK);
+    struct bins bins = table_bins(t.x, t.n, t.columns, &arena);
     CHECK_INT(wni_newton_fit(&f, &bins, t.y, &SQUARED, &rng, &arena, &arena), WN_OK);
     for (int e = -60; e <= 60; e += 20) { /* powers of two: not even the rounding changes */
         for (size_t i = 0; i < t.n; i++)
@@ -327,10 +311,9 @@ static void one_class_and_constant_targets(void **state)
     struct arena arena = {0};
     struct rng rng = wni_rng_stream(3, 0, 1);
     struct table t = table_random(&rng, 50, 3, COLUMN_NORMAL, TARGET_CONSTANT, &arena);
-    struct bins bins;
     struct forest f;
     double out[50];
-    CHECK_INT(wni_bins_build(&bins, t.x, t.n, t.columns, &arena), WN_OK);
+    struct bins bins = table_bins(t.x, t.n, t.columns, &arena);
     uint8_t *codes = table_codes(&bins, t.x, t.n, &arena);
     CHECK_INT(wni_newton_fit(&f, &bins, t.y, &SQUARED, &rng, &arena, &arena), WN_OK);
     wni_forest_predict(&f, codes, bins.stride, t.n, out, SIMD_NONE);
@@ -356,7 +339,6 @@ static void many_trees_stay_finite(void **state)
     struct rng rng = wni_rng_stream(4, 0, 1);
     struct table t = table_random(&rng, 60, 2, COLUMN_NORMAL, TARGET_NORMAL, &arena);
     struct newton_options o = LOGISTIC;
-    struct bins bins;
     struct forest f;
     double out[60];
     for (int i = 0; i < 60; i++)
@@ -364,7 +346,7 @@ static void many_trees_stay_finite(void **state)
     o.boost.trees = 2000;
     o.boost.rate = 1;
     o.lambda = o.min_child_weight = 0;
-    CHECK_INT(wni_bins_build(&bins, t.x, t.n, t.columns, &arena), WN_OK);
+    struct bins bins = table_bins(t.x, t.n, t.columns, &arena);
     CHECK_INT(wni_newton_fit(&f, &bins, t.y, &o, &rng, &arena, &arena), WN_OK);
     wni_forest_predict(&f, table_codes(&bins, t.x, t.n, &arena), bins.stride, t.n, out, SIMD_NONE);
     for (int i = 0; i < 60; i++)
@@ -379,18 +361,15 @@ static void the_boosting_loop_allocates_nothing(void **state)
     struct arena arena = {0};
     struct rng rng = wni_rng_stream(5, 0, 1);
     struct table t = table_random(&rng, 200, 5, N_COLUMN_KINDS, TARGET_NORMAL, &arena);
-    struct bins bins;
     size_t used[2];
     for (size_t i = 0; i < t.n; i++)
         t.y[i] = t.y[i] > 0;
-    CHECK_INT(wni_bins_build(&bins, t.x, t.n, t.columns, &arena), WN_OK);
+    struct bins bins = table_bins(t.x, t.n, t.columns, &arena);
     for (int i = 0; i < 2; i++) {
-        struct arena keep = {0}, scratch = {0};
+        struct arena keep = {0}, scratch = table_roomy(1 << 20);
         struct newton_options o = LOGISTIC;
         struct forest f;
         o.boost.trees = i ? 50 : 1;
-        assert_non_null(wni_arena_alloc(&scratch, 1 << 20, 1));
-        wni_arena_reset(&scratch);
         CHECK_INT(wni_newton_fit(&f, &bins, t.y, &o, &rng, &keep, &scratch), WN_OK);
         used[i] = scratch.used;
         wni_arena_release(&keep);
@@ -423,11 +402,10 @@ static double area_under_curve(const double *score, const double *y, size_t n)
 static void fit_golden(const struct golden_table *t, const struct newton_options *o, double *out)
 {
     struct arena arena = {0};
-    struct bins bins;
     struct forest f;
     struct rng rng = wni_rng_stream(1, 0, 1);
     size_t m = t->n + t->m;
-    CHECK_INT(wni_bins_build(&bins, t->x, t->n, t->columns, &arena), WN_OK);
+    struct bins bins = table_bins(t->x, t->n, t->columns, &arena);
     CHECK_INT(wni_newton_fit(&f, &bins, t->y, o, &rng, &arena, &arena), WN_OK);
     wni_forest_predict(&f, table_codes(&bins, t->x, m, &arena), table_stride(m), m, out, table_best_simd());
     wni_arena_release(&arena);

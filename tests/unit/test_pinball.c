@@ -127,18 +127,6 @@ static void grow(struct slow *s, struct forest *f, size_t tree)
         s->fit[i] += leaves[s->node[i] - n_splits];
 }
 
-static void draw(struct rng *rng, bool *chosen, size_t n, double share, struct arena *arena)
-{
-    for (size_t i = 0; i < n; i++)
-        chosen[i] = share == 1;
-    if (share == 1) return;
-    uint32_t k = (uint32_t)(share * (double)n), *drawn = arena_new(arena, uint32_t, n);
-    if (k < 1) k = 1;
-    wni_rng_sample(rng, (uint32_t)n, k, drawn);
-    for (uint32_t i = 0; i < k; i++)
-        chosen[drawn[i]] = true;
-}
-
 /* `rng` by value: every level sees the same rows and columns. */
 static struct forest slow_fit(const struct table *t, const struct bins *bins, double alpha,
                               const struct boost_options *options, struct rng rng, struct arena *arena)
@@ -157,8 +145,8 @@ static struct forest slow_fit(const struct table *t, const struct bins *bins, do
     for (size_t i = 0; i < t->n; i++)
         s.fit[i] = f.start;
     for (size_t tree = 0; tree < (size_t)options->trees; tree++) {
-        draw(&rng, s.in_sample, t->n, options->row_share, arena);
-        draw(&rng, s.in_use, t->columns, options->column_share, arena);
+        table_draw(&rng, s.in_sample, t->n, options->row_share, arena);
+        table_draw(&rng, s.in_use, t->columns, options->column_share, arena);
         grow(&s, &f, tree);
     }
     double *predicted = arena_new(arena, double, t->n);
@@ -201,9 +189,8 @@ static void check_fit(const struct table *t, const double *levels, size_t n_leve
                       const struct boost_options *o, uint64_t seed, const char *about)
 {
     struct arena arena = {0};
-    struct bins bins;
     struct forest slow[LEVELS_MAX];
-    CHECK_INT(wni_bins_build(&bins, t->x, t->n, t->columns, &arena), WN_OK);
+    struct bins bins = table_bins(t->x, t->n, t->columns, &arena);
     for (size_t l = 0; l < n_levels; l++)
         slow[l] = slow_fit(t, &bins, levels[l], o, wni_rng_stream(seed, 0, 77), &arena);
     for (enum simd simd = SIMD_NONE; simd <= table_best_simd(); simd++) {
@@ -358,12 +345,11 @@ static void rivals_are_told_apart_exactly(void **state)
             t.y[i] =
                 i < (size_t)C ? 1 : -1; /* the median starts between, or at -1: above it are exactly C rows */
         for (int swap = 0; swap < 2; swap++) {
-            struct bins bins;
             struct boost_options o = DEFAULTS;
             o.trees = o.depth = 1;
             fill_binary(&t, swap ? 1 : 0, (size_t)C, (size_t)n1, (size_t)c1);
             fill_binary(&t, swap ? 0 : 1, (size_t)C, (size_t)n2, (size_t)c2);
-            CHECK_INT(wni_bins_build(&bins, t.x, t.n, 2, &arena), WN_OK);
+            struct bins bins = table_bins(t.x, t.n, 2, &arena);
             for (enum simd simd = SIMD_NONE; simd <= table_best_simd(); simd++) {
                 struct fitted f;
                 fit(&f, &bins, t.y, (double[]){0.4}, 1, &o, 1, simd);
@@ -477,13 +463,12 @@ static void ties_go_to_the_lowest_feature_and_cut(void **state)
     /* rows 0 and 3 are high: cutting off the first or the last row is equally good, in columns 1 and 2 alike
      */
     const double y[] = {1, 0, 0, 1};
-    struct bins bins;
     struct fitted f;
     struct boost_options o = DEFAULTS;
     o.trees = o.depth = 1;
     for (size_t i = 0; i < 4; i++)
         t.x[3 * i + 1] = t.x[3 * i + 2] = (double)i, t.y[i] = y[i];
-    CHECK_INT(wni_bins_build(&bins, t.x, 4, 3, &arena), WN_OK);
+    struct bins bins = table_bins(t.x, 4, 3, &arena);
     fit(&f, &bins, t.y, (double[]){0.5}, 1, &o, 1, table_best_simd());
     CHECK_INT(f.forest[0].features[0], 1);
     CHECK_INT(f.forest[0].cuts[0], 0);
@@ -508,12 +493,11 @@ static void a_cut_lies_in_the_middle_of_its_gap(void **state)
         y[i] = i >= 6;
     }
     struct arena arena = {0};
-    struct bins bins;
     struct fitted f;
     struct boost_options o = DEFAULTS;
     o.trees = 1;
     o.depth = 2;
-    CHECK_INT(wni_bins_build(&bins, &x[0][0], N, 2, &arena), WN_OK);
+    struct bins bins = table_bins(&x[0][0], N, 2, &arena);
     fit(&f, &bins, y, (double[]){5.5 / 19}, 1, &o, 1, table_best_simd());
     CHECK_NEAR(f.forest[0].start, 0.5, 1e-12);
     CHECK_INT(f.forest[0].features[0], 0);
@@ -535,11 +519,10 @@ static void a_level_does_not_depend_on_its_company(void **state)
         struct rng rng = wni_rng_stream(12, 0, 1);
         struct table t = table_random(&rng, 150, 10, N_COLUMN_KINDS, TARGET_SIGNAL, &arena);
         struct boost_options o = DEFAULTS;
-        struct bins bins;
         struct fitted together, alone;
         o.trees = 50;
         o.row_share = o.column_share = sampled ? 0.7 : 1;
-        CHECK_INT(wni_bins_build(&bins, t.x, t.n, t.columns, &arena), WN_OK);
+        struct bins bins = table_bins(t.x, t.n, t.columns, &arena);
         for (enum simd simd = SIMD_NONE; simd <= table_best_simd(); simd++) {
             fit(&together, &bins, t.y, levels, LEVELS_MAX, &o, 1, simd);
             for (size_t l = 0; l < LEVELS_MAX; l++) {
@@ -564,11 +547,10 @@ static void instruction_sets_agree_on_large_tables(void **state)
         struct table t =
             table_random(&rng, sizes[s], 17, N_COLUMN_KINDS, (enum target_kind)(s % N_TARGET_KINDS), &arena);
         struct boost_options o = DEFAULTS;
-        struct bins bins;
         struct fitted plain, other;
         o.trees = 20;
         o.depth = s % 2 ? 3 : 6;
-        CHECK_INT(wni_bins_build(&bins, t.x, t.n, t.columns, &arena), WN_OK);
+        struct bins bins = table_bins(t.x, t.n, t.columns, &arena);
         fit(&plain, &bins, t.y, levels, 5, &o, 1, SIMD_NONE);
         for (enum simd simd = SIMD_NONE + 1; simd <= table_best_simd(); simd++) {
             fit(&other, &bins, t.y, levels, 5, &o, 1, simd);
@@ -588,8 +570,7 @@ static void draws_only_for_shares(void **state)
     struct arena arena = {0};
     struct rng rng = wni_rng_stream(14, 0, 1);
     struct table t = table_random(&rng, 40, 4, COLUMN_NORMAL, TARGET_NORMAL, &arena);
-    struct bins bins;
-    CHECK_INT(wni_bins_build(&bins, t.x, t.n, t.columns, &arena), WN_OK);
+    struct bins bins = table_bins(t.x, t.n, t.columns, &arena);
     for (int which = 0; which < 3; which++) {
         struct boost_options o = DEFAULTS;
         struct fitted f = {0};
@@ -614,12 +595,11 @@ static void the_fit_approaches_the_quantile(void **state)
     struct arena arena = {0};
     struct rng rng = wni_rng_stream(15, 0, 1);
     struct table t = table_random(&rng, 1000, 3, COLUMN_FEW, TARGET_NORMAL, &arena);
-    struct bins bins;
     struct fitted f;
     struct boost_options o = DEFAULTS;
     double *out = arena_new(&arena, double, t.n);
     o.trees = 60;
-    CHECK_INT(wni_bins_build(&bins, t.x, t.n, t.columns, &arena), WN_OK);
+    struct bins bins = table_bins(t.x, t.n, t.columns, &arena);
     uint8_t *codes = table_codes(&bins, t.x, t.n, &arena);
     fit(&f, &bins, t.y, levels, 5, &o, 1, table_best_simd());
     for (size_t l = 0; l < 5; l++) {
@@ -641,11 +621,10 @@ static void overflowing_values_come_to_an_end(void **state)
         struct arena arena = {0};
         struct rng rng = wni_rng_stream(18, seed, 1);
         struct table t = table_random(&rng, 40, 3, COLUMN_NORMAL, TARGET_NORMAL, &arena);
-        struct bins bins;
         struct fitted f;
         for (size_t i = 0; i < t.n; i++)
             t.y[i] = check_chance(&rng, 50) ? 1.7e308 : -1.7e308;
-        CHECK_INT(wni_bins_build(&bins, t.x, t.n, t.columns, &arena), WN_OK);
+        struct bins bins = table_bins(t.x, t.n, t.columns, &arena);
         fit(&f, &bins, t.y, (double[]){0.2, 0.5, 0.8}, 3, &DEFAULTS, seed, table_best_simd());
         drop(&f);
         wni_arena_release(&arena);
@@ -666,12 +645,11 @@ static const double golden_levels[GOLDEN_LEVELS] = {0.2, 0.4, 0.6, 0.8};
 static void add_losses(const struct golden_table *t, double sums[GOLDEN_LEVELS])
 {
     struct arena arena = {0};
-    struct bins bins;
     struct fitted f;
     struct boost_options o = DEFAULTS;
     double *out = arena_new(&arena, double, t->m);
     o.trees = 100;
-    CHECK_INT(wni_bins_build(&bins, t->x, t->n, t->columns, &arena), WN_OK);
+    struct bins bins = table_bins(t->x, t->n, t->columns, &arena);
     fit(&f, &bins, t->y, golden_levels, GOLDEN_LEVELS, &o, 1, table_best_simd());
     uint8_t *codes = table_codes(&bins, t->x + t->n * t->columns, t->m, &arena);
     for (size_t l = 0; l < GOLDEN_LEVELS; l++) {
@@ -812,15 +790,6 @@ static void trees_are_those_of_scikit_learn(void **state)
 
 /* ---- memory ---- */
 
-/* An arena of one block that is large enough: `used` is then all that was taken from it. */
-static struct arena roomy(size_t bytes)
-{
-    struct arena a = {0};
-    assert_non_null(wni_arena_alloc(&a, bytes, 1));
-    wni_arena_reset(&a);
-    return a;
-}
-
 static size_t round16(size_t bytes)
 {
     return (bytes + 15) / 16 * 16;
@@ -835,12 +804,11 @@ static void the_boosting_loop_allocates_nothing(void **state)
     struct arena arena = {0};
     struct rng rng = wni_rng_stream(16, 0, 1);
     struct table t = table_random(&rng, 500, 10, N_COLUMN_KINDS, TARGET_NORMAL, &arena);
-    struct bins bins;
     size_t scratch_used[3];
-    CHECK_INT(wni_bins_build(&bins, t.x, t.n, t.columns, &arena), WN_OK);
+    struct bins bins = table_bins(t.x, t.n, t.columns, &arena);
     for (int i = 0; i < 3; i++) {
         struct forest forest[4];
-        struct arena keep = roomy(1 << 22), scratch = roomy(1 << 22);
+        struct arena keep = table_roomy(1 << 22), scratch = table_roomy(1 << 22);
         struct arena_block *keep_block = keep.block, *scratch_block = scratch.block;
         struct boost_options o = DEFAULTS;
         o.trees = (int[]){1, 10, 100}[i];
@@ -867,14 +835,13 @@ static void the_working_set_is_small(void **state)
 {
     (void)state;
     static const double levels[] = {0.2, 0.4, 0.6, 0.8};
-    struct arena arena = {0}, scratch = roomy(1 << 22), keep = roomy(1 << 22);
+    struct arena arena = {0}, scratch = table_roomy(1 << 22), keep = table_roomy(1 << 22);
     struct rng rng = wni_rng_stream(17, 0, 1);
     struct table t = table_random(&rng, 1000, 9, COLUMN_NORMAL, TARGET_NORMAL, &arena);
-    struct bins bins;
     struct forest forest[4];
     struct boost_options o = DEFAULTS;
     o.trees = 100;
-    CHECK_INT(wni_bins_build(&bins, t.x, t.n, t.columns, &keep), WN_OK);
+    struct bins bins = table_bins(t.x, t.n, t.columns, &keep);
     CHECK_INT(wni_pinball_fit(forest, levels, 4, &bins, t.y, &o, &rng, table_best_simd(), &keep, &scratch),
               WN_OK);
     CHECK(keep.used + scratch.used < 256 << 10, "%zu bytes kept, %zu of scratch", keep.used, scratch.used);

@@ -13,16 +13,10 @@ static void make_space(struct space *space)
 {
     static const char *const words[] = {"a", "b", "c"};
     wni_space_init(space);
-    CHECK_OK(wni_space_add(space, &(struct param_decl){.name = "x", .kind = PARAM_FLOAT, .max = 1}, &err),
-             err);
-    CHECK_OK(
-        wni_space_add(space, &(struct param_decl){.name = "n", .kind = PARAM_INT, .min = 1, .max = 99}, &err),
-        err);
-    CHECK_OK(wni_space_add(
-                 space,
-                 &(struct param_decl){.name = "w", .kind = PARAM_CATEGORICAL, .labels = words, .n_labels = 3},
-                 &err),
-             err);
+    check_add(space, (struct param_decl){.name = "x", .kind = PARAM_FLOAT, .max = 1});
+    check_add(space, (struct param_decl){.name = "n", .kind = PARAM_INT, .min = 1, .max = 99});
+    check_add(space,
+              (struct param_decl){.name = "w", .kind = PARAM_CATEGORICAL, .labels = words, .n_labels = 3});
 }
 
 static double value_of(const double *config, int epoch)
@@ -30,13 +24,16 @@ static double value_of(const double *config, int epoch)
     return fabs(config[0] - 0.3) + config[1] / 100 + (config[2] == 1) + 1.0 / epoch;
 }
 
-static void open_study(struct study *s, const struct space *space, const struct study_setup *setup)
+static void open_study(struct study *s, const struct study_setup *setup)
 {
+    struct space space;
     struct store store;
     struct study_setup full = *setup;
-    full.space = space;
-    CHECK_OK(wni_store_open(&store, "memory:", "s", space, &err), err);
+    make_space(&space);
+    full.space = &space;
+    CHECK_OK(wni_store_open(&store, "memory:", "s", &space, &err), err);
     CHECK_OK(wni_study_open(s, &full, &store, &err), err);
+    wni_space_release(&space);
 }
 
 /* Several trials at a time report in turn, so that proposals have seen some of their neighbours only. */
@@ -67,6 +64,12 @@ static void drive(struct study *s)
     }
 }
 
+static void open_driven(struct study *s, const struct study_setup *setup)
+{
+    open_study(s, setup);
+    drive(s);
+}
+
 static const struct study_setup setups[] = {
     {.scheduler = "fifo", .searcher = "random", .max_resource = 2, .seed = 1},
     {.scheduler = "asha",
@@ -78,12 +81,10 @@ static const struct study_setup setups[] = {
 
 static void replay_setup(const struct study_setup *setup)
 {
-    struct space space;
     struct study s;
     struct replay r;
     double proposal[3];
-    make_space(&space);
-    open_study(&s, &space, setup);
+    open_study(&s, setup);
     CHECK_OK(wni_study_enqueue(&s, (double[]){0.5, 7, 2}, 0, &err), err);
     drive(&s);
     CHECK_OK(wni_replay(&s, setup, &r, proposal, NULL, NULL, &err), err);
@@ -92,7 +93,6 @@ static void replay_setup(const struct study_setup *setup)
     CHECK_INT(r.queued, 1);
     CHECK_INT(r.proposals, s.history.n_trials - 1);
     wni_study_release(&s);
-    wni_space_release(&space);
 }
 
 static void the_same_again(void **state)
@@ -112,16 +112,13 @@ static void the_same_again(void **state)
 static void a_change_is_found(void **state)
 {
     (void)state;
-    struct space space;
     struct study s;
     struct replay r;
     double proposal[3];
-    make_space(&space);
-    open_study(&s, &space, &setups[1]);
-    drive(&s);
+    open_driven(&s, &setups[1]);
     double *x = &s.history.configs[20 * 3], logged = *x;
     *x = nextafter(logged, 1);
-    bool on_grid = wni_param_canonical(&space.params[0], *x, &proposal[0]) && proposal[0] == *x;
+    bool on_grid = wni_param_canonical(&s.space.params[0], *x, &proposal[0]) && proposal[0] == *x;
     CHECK(!on_grid, "%.17g", *x);
     CHECK_OK(wni_replay(&s, &setups[1], &r, proposal, NULL, NULL, &err), err);
     CHECK_INT(r.differs, 20);
@@ -133,25 +130,20 @@ static void a_change_is_found(void **state)
     CHECK_OK(wni_replay(&s, &setups[1], &r, proposal, NULL, NULL, &err), err);
     CHECK(r.differs != TRIAL_NONE && r.differs >= 5, "%u", r.differs);
     wni_study_release(&s);
-    wni_space_release(&space);
 }
 
 static void another_seed_differs_at_once(void **state)
 {
     (void)state;
-    struct space space;
     struct study s;
     struct replay r;
     double proposal[3];
-    make_space(&space);
-    open_study(&s, &space, &setups[0]);
-    drive(&s);
+    open_driven(&s, &setups[0]);
     struct study_setup other = setups[0];
     other.seed++;
     CHECK_OK(wni_replay(&s, &other, &r, proposal, NULL, NULL, &err), err);
     CHECK_INT(r.differs, 0);
     wni_study_release(&s);
-    wni_space_release(&space);
 }
 
 static bool stop_at_once(void *context, uint64_t events)
@@ -163,17 +155,13 @@ static bool stop_at_once(void *context, uint64_t events)
 static void can_be_interrupted(void **state)
 {
     (void)state;
-    struct space space;
     struct study s;
     struct replay r;
     double proposal[3];
-    make_space(&space);
-    open_study(&s, &space, &setups[0]);
-    drive(&s);
+    open_driven(&s, &setups[0]);
     CHECK_INT(wni_replay(&s, &setups[0], &r, proposal, stop_at_once, NULL, &err), WN_WAIT);
     CHECK_INT(r.proposals, 1);
     wni_study_release(&s);
-    wni_space_release(&space);
 }
 
 int main(void)

@@ -1,12 +1,5 @@
 /* test_sched_asha.c -- ASHA of the stopping type: cases worked out by hand, then thousands of random studies
  * against a version that sorts the rung at every report. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
-#include "core/streams.h"
 #include "tests/unit/sched_world.h"
 
 /* ---- by hand ---- */
@@ -281,7 +274,7 @@ static void the_seed_draws_the_brackets(void **state)
 enum { MAX_RUNGS = 32, MAX_EVENTS = 3000 };
 
 struct slow {
-    double eta, level[MAX_RUNGS], share[MAX_RUNGS], weight[MAX_RUNGS], r_max;
+    double eta, level[MAX_RUNGS], share[MAX_RUNGS], r_max;
     int n_levels, n_brackets;
     uint64_t seed;
     double *rung[MAX_RUNGS][MAX_RUNGS]; /* [bracket][level] */
@@ -294,20 +287,16 @@ static void slow_open(struct slow *s, double eta, int brackets, double r_max, ui
 {
     memset(s, 0, sizeof *s);
     s->eta = eta, s->r_max = r_max, s->seed = seed;
-    for (double r = 1; r < r_max - 1e-6; r *= eta)
-        s->level[s->n_levels++] = r;
+    s->n_levels = slow_levels(eta, r_max, s->level);
     s->level[s->n_levels] = r_max;
     for (int k = 0; k < s->n_levels; k++)
         s->share[k] = s->level[k] / s->level[k + 1];
     s->n_brackets = brackets < s->n_levels ? brackets : s->n_levels ? s->n_levels : 1;
-    for (int b = 0; b < s->n_brackets; b++) {
-        int left = s->n_levels - b;
-        s->weight[b] = ceil((s->n_levels + 1.0) / (left + 1.0) * pow(eta, left) - 1e-9);
+    for (int b = 0; b < s->n_brackets; b++)
         for (int k = b; k < s->n_levels; k++) {
             s->rung[b][k] = malloc(MAX_EVENTS * sizeof(double));
             assert_non_null(s->rung[b][k]);
         }
-    }
 }
 
 static void slow_close(struct slow *s)
@@ -315,18 +304,6 @@ static void slow_close(struct slow *s)
     for (int b = 0; b < s->n_brackets; b++)
         for (int k = b; k < s->n_levels; k++)
             free(s->rung[b][k]);
-}
-
-static int slow_bracket(const struct slow *s, uint32_t trial)
-{
-    double sum = 0, below = 0;
-    for (int b = 0; b < s->n_brackets; b++)
-        sum += s->weight[b];
-    struct rng rng = wni_rng_stream(s->seed, trial, STREAM_BRACKET);
-    double u = wni_rng_uniform(&rng);
-    for (int b = 0; b < s->n_brackets; b++)
-        if (u * sum < (below += s->weight[b])) return b;
-    return s->n_brackets - 1;
 }
 
 static int by_value(const void *a, const void *b)
@@ -369,7 +346,7 @@ static wn_decision slow_observe(struct slow *s, const struct event *e)
 {
     switch (e->kind) {
     case EVENT_ASK:
-        s->bracket[e->trial] = slow_bracket(s, e->trial);
+        s->bracket[e->trial] = slow_draw(s->eta, s->n_levels, s->n_brackets, s->seed, e->trial);
         s->entered[e->trial] = s->bracket[e->trial] - 1;
         return WN_CONTINUE;
     case EVENT_REPORT:
@@ -415,15 +392,10 @@ static int check_study(double eta, int brackets, double r_max, uint64_t seed)
 static void random_studies_agree_with_sorting(void **state)
 {
     (void)state;
-    static const double etas[] = {3, 2, 4, 1.5}, maxima[] = {1, 9, 27, 50, 100};
-    static const int brackets[] = {1, 2, 5};
-    int stops = 0;
-    uint64_t seed = 0;
-    for (int i = 0; i < 4; i++)
-        for (int j = 0; j < 5; j++)
-            for (int k = 0; k < 3; k++)
-                for (int repeat = 0; repeat < 4; repeat++)
-                    stops += check_study(etas[i], brackets[k], maxima[j], seed++);
+    int stops = sum_studies(check_study, &(struct study_grid){.etas = {3, 2, 4, 1.5},
+                                                              .maxima = {1, 9, 27, 50, 100},
+                                                              .brackets = {1, 2, 5},
+                                                              .repeats = 4});
     if (stops < 10000) fail_msg("only %d stops: the test does not test much", stops);
 }
 

@@ -1,11 +1,5 @@
 /* test_sched_median.c -- the median stopping rule by hand and against a version that recomputes every average
  * from the log; and fifo, which has no rule. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
 #include "tests/unit/sched_world.h"
 
 /* ---- by hand ---- */

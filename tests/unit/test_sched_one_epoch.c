@@ -1,11 +1,5 @@
 /* test_sched_one_epoch.c -- "everybody for one epoch, the best few to the end", by hand and against a version
  * that sorts the whole log at each arrival. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
 #include "tests/unit/sched_world.h"
 
 /* A trial that arrives at resource 1 with this value. */

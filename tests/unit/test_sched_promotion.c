@@ -1,12 +1,5 @@
 /* test_sched_promotion.c -- ASHA of the promotion type: cases worked out by hand, then random studies against
  * a version that ranks whole rungs at every step. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
-#include "core/streams.h"
 #include "tests/unit/sched_world.h"
 
 #define PROMOTION "scheduler.type=promotion "
@@ -24,6 +17,14 @@ static uint32_t newcomer(struct world *w, double resource, double value)
     uint32_t trial = world_ask(w);
     pause_at(w, trial, resource, value);
     return trial;
+}
+
+/* n trials paused at 1 of 9, with the values 0, 1, .. */
+static void open_crowd(struct world *w, uint32_t *trials, int n)
+{
+    world_open(w, "asha", PROMOTION, 1, 9, 0);
+    for (int i = 0; i < n; i++)
+        trials[i] = newcomer(w, 1, i);
 }
 
 static void one_in_eta_is_promoted(void **state)
@@ -53,9 +54,7 @@ static void the_top_rung_comes_first(void **state)
     (void)state;
     struct world w;
     uint32_t t[9];
-    world_open(&w, "asha", PROMOTION, 1, 9, 0);
-    for (int i = 0; i < 9; i++)
-        t[i] = newcomer(&w, 1, i);
+    open_crowd(&w, t, 9);
     for (int i = 0; i < 3; i++) {
         world_expect_resume(&w, t[i]);
         world_resume(&w, t[i]);
@@ -117,9 +116,7 @@ static void another_may_be_taken(void **state)
     (void)state;
     struct world w;
     uint32_t t[6];
-    world_open(&w, "asha", PROMOTION, 1, 9, 0);
-    for (int i = 0; i < 6; i++)
-        t[i] = newcomer(&w, 1, i);
+    open_crowd(&w, t, 6);
     world_resume(&w, t[1]);
     world_expect_resume(&w, t[0]);
     world_resume(&w, t[0]);
@@ -132,9 +129,7 @@ static void a_cancelled_candidate_is_skipped(void **state)
     (void)state;
     struct world w;
     uint32_t t[6];
-    world_open(&w, "asha", PROMOTION, 1, 9, 0);
-    for (int i = 0; i < 6; i++)
-        t[i] = newcomer(&w, 1, i);
+    open_crowd(&w, t, 6);
     world_finish(&w, t[0], WN_CANCELLED);
     world_expect_resume(&w, t[1]);
     world_finish(&w, t[1], WN_STOPPED);
@@ -150,9 +145,7 @@ static void failing_after_a_promotion_counts_at_the_next_rung(void **state)
     for (int i = 0; i < 2; i++) {
         struct world w;
         uint32_t t[9];
-        world_open(&w, "asha", PROMOTION, 1, 9, 0);
-        for (int k = 0; k < 9; k++)
-            t[k] = newcomer(&w, 1, k);
+        open_crowd(&w, t, 9);
         for (int k = 0; k < 3; k++)
             world_resume(&w, t[k]);
         world_finish(&w, t[0], ends[i]);
@@ -224,23 +217,8 @@ static void slow_open(struct slow *s, double eta, int brackets, double r_max, ui
 {
     memset(s, 0, sizeof *s);
     s->eta = eta, s->r_max = r_max, s->seed = seed;
-    for (double r = 1; r < r_max - 1e-6; r *= eta)
-        s->level[s->n_levels++] = r;
+    s->n_levels = slow_levels(eta, r_max, s->level);
     s->n_brackets = brackets < s->n_levels ? brackets : s->n_levels;
-}
-
-static int slow_bracket(const struct slow *s, uint32_t trial)
-{
-    double weight[MAX_RUNGS], sum = 0, below = 0;
-    for (int b = 0; b < s->n_brackets; b++) {
-        int left = s->n_levels - b;
-        sum += weight[b] = ceil((s->n_levels + 1.0) / (left + 1.0) * pow(s->eta, left) - 1e-9);
-    }
-    struct rng rng = wni_rng_stream(s->seed, trial, STREAM_BRACKET);
-    double u = wni_rng_uniform(&rng);
-    for (int b = 0; b < s->n_brackets; b++)
-        if (u * sum < (below += weight[b])) return b;
-    return 0;
 }
 
 static void slow_enter(struct slow *s, uint32_t trial, int k, double value)
@@ -287,7 +265,7 @@ static wn_decision slow_observe(struct slow *s, const struct event *e)
         slow_finish(s, e);
         break;
     case EVENT_ASK:
-        s->bracket[e->trial] = slow_bracket(s, e->trial);
+        s->bracket[e->trial] = slow_draw(s->eta, s->n_levels, s->n_brackets, s->seed, e->trial);
         s->entered[e->trial] = s->bracket[e->trial] - 1;
         break;
     case EVENT_RESUME:
@@ -355,15 +333,9 @@ static int check_study(double eta, int brackets, double r_max, uint64_t seed)
 static void random_studies_agree_with_ranking(void **state)
 {
     (void)state;
-    static const double etas[] = {3, 2, 4, 2.5}, maxima[] = {9, 27, 50};
-    static const int brackets[] = {1, 2, 4};
-    int resumed = 0;
-    uint64_t seed = 0;
-    for (int i = 0; i < 4; i++)
-        for (int j = 0; j < 3; j++)
-            for (int k = 0; k < 3; k++)
-                for (int repeat = 0; repeat < 6; repeat++)
-                    resumed += check_study(etas[i], brackets[k], maxima[j], seed++);
+    int resumed = sum_studies(
+        check_study, &(struct study_grid){
+                         .etas = {3, 2, 4, 2.5}, .maxima = {9, 27, 50}, .brackets = {1, 2, 4}, .repeats = 6});
     if (resumed < 4000) fail_msg("only %d resumed: the test does not test much", resumed);
 }
 

@@ -1,11 +1,5 @@
 /* test_sched_sync.c -- synchronous successive halving: brackets worked out by hand, simulated workers under a
  * referee, and random studies against a version that ranks by counting. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
 #include "tests/unit/sched_world.h"
 
 /* ---- by hand: r_max 9, eta 3 is 9 trials to 1, 3 to 3, 1 to 9 ---- */
@@ -26,6 +20,13 @@ static void ask_many(struct world *w, uint32_t *trials, int n)
     }
 }
 
+/* The whole first bracket. */
+static void open_bracket(struct world *w, uint32_t trials[9])
+{
+    world_open(w, "sync", "", 1, 9, 0);
+    ask_many(w, trials, 9);
+}
+
 static void resume_next(struct world *w, uint32_t trial)
 {
     world_expect_resume(w, trial);
@@ -38,8 +39,7 @@ static void a_bracket_from_first_to_last(void **state)
     static const double values[] = {5, 3, 8, 1, 9, 2, 7, 6, 4};
     struct world w;
     uint32_t t[9], other[3];
-    world_open(&w, "sync", "", 1, 9, 0);
-    ask_many(&w, t, 9);
+    open_bracket(&w, t);
     for (int i = 0; i < 8; i++)
         reach(&w, t[8 - i], 1, values[8 - i]);
     ask_many(&w, other, 3); /* one is missing: the workers begin the next bracket */
@@ -68,8 +68,7 @@ static void ties_go_to_the_earlier_arrival(void **state)
     (void)state;
     struct world w;
     uint32_t t[9];
-    world_open(&w, "sync", "", 1, 9, 0);
-    ask_many(&w, t, 9);
+    open_bracket(&w, t);
     for (int i = 8; i >= 0; i--)
         reach(&w, t[i], 1, 1);
     resume_next(&w, t[8]);
@@ -86,8 +85,7 @@ static void the_last_to_arrive_may_be_stopped(void **state)
     for (int wins = 0; wins < 2; wins++) {
         struct world w;
         uint32_t t[9];
-        world_open(&w, "sync", "", 1, 9, 0);
-        ask_many(&w, t, 9);
+        open_bracket(&w, t);
         for (int i = 0; i < 8; i++)
             reach(&w, t[i], 1, i);
         assert_int_equal(world_report(&w, t[8], 1, wins ? -1 : 9), wins ? WN_PAUSE : WN_STOP);
@@ -109,8 +107,7 @@ static void the_dead_are_not_waited_for(void **state)
                                     WN_COMPLETE, WN_STOPPED, WN_FAILED};
     struct world w;
     uint32_t t[9];
-    world_open(&w, "sync", "", 1, 9, 0);
-    ask_many(&w, t, 9);
+    open_bracket(&w, t);
     for (int i = 0; i < 7; i++)
         world_finish(&w, t[i], ends[i]);
     assert_int_equal(world_report(&w, t[7], 0.5, NAN), WN_STOP);
@@ -147,8 +144,7 @@ static void a_promoted_trial_may_die_before_it_is_resumed(void **state)
     (void)state;
     struct world w;
     uint32_t t[9];
-    world_open(&w, "sync", "", 1, 9, 0);
-    ask_many(&w, t, 9);
+    open_bracket(&w, t);
     for (int i = 0; i < 8; i++)
         reach(&w, t[i], 1, i);
     world_finish(&w, t[0], WN_CANCELLED); /* before the decision: its place at the next rung stays empty */
@@ -367,8 +363,7 @@ static void slow_open(struct slow *s, double eta, int brackets, double r_max)
 {
     memset(s, 0, sizeof *s);
     s->eta = eta, s->r_max = r_max;
-    for (double r = 1; r < r_max - 1e-6; r *= eta)
-        s->level[s->n_levels++] = r;
+    s->n_levels = slow_levels(eta, r_max, s->level);
     s->n_kinds = brackets < s->n_levels + 1 ? brackets : s->n_levels + 1;
 }
 
@@ -435,8 +430,7 @@ static void slow_ask(struct slow *s, uint32_t trial)
     if (!s->room) {
         struct slow_bracket *b = &s->brackets[s->n_brackets];
         b->k = s->n_brackets++ % s->n_kinds;
-        int left = s->n_levels - b->k;
-        b->size = ceil((s->n_levels + 1.0) / (left + 1.0) * pow(s->eta, left) - 1e-9);
+        b->size = slow_size(s->eta, s->n_levels, b->k);
         b->done = b->k == s->n_levels;
         s->room = b->quota = (int)b->size;
         assert_true(b->quota <= 512);
@@ -531,15 +525,9 @@ static int check_study(double eta, int brackets, double r_max, uint64_t seed)
 static void random_studies_agree_with_counting(void **state)
 {
     (void)state;
-    static const double etas[] = {3, 2, 2.5}, maxima[] = {3, 9, 20};
-    static const int brackets[] = {1, 2, 9};
-    int resumed = 0;
-    uint64_t seed = 0;
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++)
-            for (int k = 0; k < 3; k++)
-                for (int repeat = 0; repeat < 6; repeat++)
-                    resumed += check_study(etas[i], brackets[k], maxima[j], seed++);
+    int resumed = sum_studies(
+        check_study,
+        &(struct study_grid){.etas = {3, 2, 2.5}, .maxima = {3, 9, 20}, .brackets = {1, 2, 9}, .repeats = 6});
     if (resumed < 4000) fail_msg("only %d resumed: the test does not test much", resumed);
 }
 

@@ -4,75 +4,7 @@
  * Evolution is checked against its definition: the population is found by a scan of the log, parents are
  * recognised by the values they hand on, and their ranks must be distributed as the best of five draws are.
  */
-#include "tests/check.h"
-
-#include "core/encode.h"
-#include "search/search.h"
-
-enum { PARAMS_MAX = 8 };
-
-/* ---- a small world: a space, a log, a searcher that sees each event ---- */
-
-struct world {
-    struct space space;
-    struct history history;
-    struct search_env env;
-    struct searcher searcher;
-};
-
-/* Takes over the space. */
-static void open_world(struct world *w, const struct space *space, const char *searcher, const char *options,
-                       uint64_t seed, bool partial)
-{
-    struct err err = {0};
-    *w = (struct world){.space = *space};
-    w->env = (struct search_env){.space = &w->space, .seed = seed, .partial = partial};
-    const struct searcher_ops *ops = wni_searcher_find(searcher, &err);
-    CHECK(ops, "%s", err.text);
-    CHECK_OK(wni_history_init(&w->history, &w->space, &err), err);
-    CHECK_OK(wni_searcher_open(&w->searcher, ops, options, &w->env, &err), err);
-}
-
-static void close_world(struct world *w)
-{
-    wni_searcher_release(&w->searcher);
-    wni_history_release(&w->history);
-    wni_space_release(&w->space);
-}
-
-static void happen(struct world *w, struct event e)
-{
-    struct err err = {0};
-    CHECK_OK(wni_history_check(&w->history, &e, &err), err);
-    CHECK_OK(wni_history_reserve(&w->history, &e, &err), err);
-    wni_history_append(&w->history, &e);
-    if (w->searcher.ops->observe) w->searcher.ops->observe(w->searcher.self, &w->history, &e);
-}
-
-static wn_status suggest(struct world *w, double *config)
-{
-    struct err err = {0};
-    return w->searcher.ops->suggest(w->searcher.self, &w->history, (uint32_t)w->history.n_trials, config,
-                                    &err);
-}
-
-static uint32_t ask(struct world *w, const double *config)
-{
-    uint32_t trial = (uint32_t)w->history.n_trials;
-    happen(w,
-           (struct event){.kind = EVENT_ASK, .trial = trial, .config = config, .saw = w->history.n_events});
-    return trial;
-}
-
-static void report(struct world *w, uint32_t trial, double resource, double value)
-{
-    happen(w, (struct event){.kind = EVENT_REPORT, .trial = trial, .resource = resource, .value = value});
-}
-
-static void finish(struct world *w, uint32_t trial, wn_state state)
-{
-    happen(w, (struct event){.kind = EVENT_FINISH, .trial = trial, .state = state});
-}
+#include "tests/unit/search_world.h"
 
 /* Asks for a proposal and starts it. */
 static uint32_t propose(struct world *w, double *config)
@@ -86,24 +18,17 @@ static uint32_t propose(struct world *w, double *config)
 static void floats(struct space *space, int n)
 {
     static const char *const names[] = {"a", "b", "c", "d", "e", "f", "g", "h"};
-    struct err err = {0};
     wni_space_init(space);
     for (int i = 0; i < n; i++)
-        CHECK_OK(
-            wni_space_add(space, &(struct param_decl){.name = names[i], .kind = PARAM_FLOAT, .max = 1}, &err),
-            err);
+        check_add(space, (struct param_decl){.name = names[i], .kind = PARAM_FLOAT, .max = 1});
 }
 
 static void ints(struct space *space, int n, double count)
 {
     static const char *const names[] = {"a", "b", "c", "d", "e", "f", "g", "h"};
-    struct err err = {0};
     wni_space_init(space);
     for (int i = 0; i < n; i++)
-        CHECK_OK(wni_space_add(
-                     space, &(struct param_decl){.name = names[i], .kind = PARAM_INT, .min = 1, .max = count},
-                     &err),
-                 err);
+        check_add(space, (struct param_decl){.name = names[i], .kind = PARAM_INT, .min = 1, .max = count});
 }
 
 /* ---- random ---- */
@@ -116,7 +41,7 @@ static void use_up_random_spaces(const char *searcher, uint64_t seeds, uint64_t 
         struct world w;
         double config[PARAMS_MAX];
         check_random_finite_space(&space, &rng, size);
-        open_world(&w, &space, searcher, NULL, seed, false);
+        open_world_in(&w, &space, searcher, NULL, seed, false);
         uint64_t n = 0;
         for (; suggest(&w, config) == WN_OK; n++) {
             CHECK(!wni_history_seen(&w.history, config), "seed %llu: trial %llu repeats",
@@ -148,7 +73,7 @@ static void random_ends_after_exactly_size_configurations(void **state)
     struct world w;
     double config[2];
     ints(&space, 2, 50);
-    open_world(&w, &space, "random", NULL, 5, false);
+    open_world_in(&w, &space, "random", NULL, 5, false);
     for (int i = 0; i < 2500; i++)
         propose(&w, config);
     CHECK_INT(suggest(&w, config), WN_EXHAUSTED);
@@ -165,7 +90,7 @@ static void random_is_uniform_over_what_is_left(void **state)
     double config[3], shares[10];
     size_t counts[10] = {0};
     ints(&space, 3, 10);
-    open_world(&w, &space, "random", NULL, 0, false);
+    open_world_in(&w, &space, "random", NULL, 0, false);
     for (uint64_t k = 0; k < 1000; k++) {
         wni_config_at(&w.space, k, config);
         if (k % 100 != 37) ask(&w, config);
@@ -191,7 +116,7 @@ static void random_finds_the_last_one(void **state)
     struct world w;
     double config[1];
     ints(&space, 1, 20000);
-    open_world(&w, &space, "random", NULL, 3, false);
+    open_world_in(&w, &space, "random", NULL, 3, false);
     for (uint64_t k = 0; k < 20000; k++) {
         wni_config_at(&w.space, k, config);
         if (k != 12345) ask(&w, config);
@@ -208,16 +133,11 @@ static void random_repeats_rather_than_stop_on_a_coarse_continuum(void **state)
     (void)state;
     struct space space;
     struct world w;
-    struct err err = {0};
     double config[1];
     wni_space_init(&space);
-    CHECK_OK(
-        wni_space_add(&space,
-                      &(struct param_decl){.name = "x", .kind = PARAM_FLOAT, .min = 1e8, .max = 1e8 + 0.011},
-                      &err),
-        err);
+    check_add(&space, (struct param_decl){.name = "x", .kind = PARAM_FLOAT, .min = 1e8, .max = 1e8 + 0.011});
     CHECK_INT(space.size, 0);
-    open_world(&w, &space, "random", NULL, 3, false);
+    open_world_in(&w, &space, "random", NULL, 3, false);
     for (int i = 0; i < 15000; i++)
         propose(&w, config);
     CHECK(w.history.n_distinct > 10900 && w.history.n_distinct < 11002, "%zu distinct", w.history.n_distinct);
@@ -236,8 +156,8 @@ static void the_random_start_is_the_same_for_every_searcher(void **state)
         double from_random[PARAMS_MAX], from_rea[PARAMS_MAX];
         check_random_space(&space, &rng, (size_t)check_between(&rng, 1, PARAMS_MAX));
         CHECK_OK(wni_space_copy(&same, &space, &err), err);
-        open_world(&a, &space, "random", NULL, seed, false);
-        open_world(&b, &same, "rea", NULL, seed, check_chance(&rng, 50));
+        open_world_in(&a, &space, "random", NULL, seed, false);
+        open_world_in(&b, &same, "rea", NULL, seed, check_chance(&rng, 50));
         for (int i = 0; i < 9; i++) {
             wn_status st = suggest(&a, from_random);
             CHECK_INT(suggest(&b, from_rea), st);
@@ -245,9 +165,7 @@ static void the_random_start_is_the_same_for_every_searcher(void **state)
             for (size_t k = 0; k < a.space.n; k++)
                 CHECK_DOUBLE(from_rea[k], from_random[k]);
             report(&a, ask(&a, from_random), 1, 0.5);
-            uint32_t trial = ask(&b, from_rea);
-            report(&b, trial, 1, wni_rng_uniform(&rng));
-            finish(&b, trial, WN_COMPLETE);
+            complete(&b, from_rea, wni_rng_uniform(&rng));
         }
         close_world(&a);
         close_world(&b);
@@ -261,7 +179,7 @@ static void another_seed_or_trial_is_another_configuration(void **state)
     struct world w;
     double first[4], other[4];
     floats(&space, 4);
-    open_world(&w, &space, "random", NULL, 1, false);
+    open_world_in(&w, &space, "random", NULL, 1, false);
     CHECK_INT(suggest(&w, first), WN_OK);
     CHECK_INT(suggest(&w, other), WN_OK); /* asking twice changes nothing */
     CHECK(wni_config_equal(&w.space, first, other), "%g became %g", first[0], other[0]);
@@ -286,7 +204,7 @@ static void grid_walks_the_product_in_order(void **state)
         struct world w;
         double config[PARAMS_MAX], expected[PARAMS_MAX];
         check_random_finite_space(&space, &rng, 500);
-        open_world(&w, &space, "grid", NULL, seed, false);
+        open_world_in(&w, &space, "grid", NULL, seed, false);
         for (uint64_t k = 0; k < w.space.size; k++) {
             wni_config_at(&w.space, k, expected);
             propose(&w, config);
@@ -305,19 +223,13 @@ static void grid_spaces_continuous_parameters_evenly(void **state)
     static const double lr[] = {0.001, 0.01, 0.1, 1}, x[] = {-1, 0, 1, 2};
     struct space space;
     struct world w;
-    struct err err = {0};
     double config[3];
     wni_space_init(&space);
-    CHECK_OK(wni_space_add(&space,
-                           &(struct param_decl){
-                               .name = "lr", .kind = PARAM_FLOAT, .scale = WN_LOG, .min = 1e-3, .max = 1},
-                           &err),
-             err);
-    CHECK_OK(wni_space_add(&space,
-                           &(struct param_decl){.name = "x", .kind = PARAM_FLOAT, .min = -1, .max = 2}, &err),
-             err);
-    CHECK_OK(wni_space_add(&space, &(struct param_decl){.name = "b", .kind = PARAM_BOOL}, &err), err);
-    open_world(&w, &space, "grid", "searcher.points=4 scheduler.eta=3", 0, false);
+    check_add(&space,
+              (struct param_decl){.name = "lr", .kind = PARAM_FLOAT, .scale = WN_LOG, .min = 1e-3, .max = 1});
+    check_add(&space, (struct param_decl){.name = "x", .kind = PARAM_FLOAT, .min = -1, .max = 2});
+    check_add(&space, (struct param_decl){.name = "b", .kind = PARAM_BOOL});
+    open_world_in(&w, &space, "grid", "searcher.points=4 scheduler.eta=3", 0, false);
     for (int i = 0; i < 4; i++)
         for (int j = 0; j < 4; j++)
             for (int k = 0; k < 2; k++) {
@@ -337,7 +249,7 @@ static void grid_has_five_points_unless_told(void **state)
     struct world w;
     double config[1];
     floats(&space, 1);
-    open_world(&w, &space, "grid", NULL, 0, false);
+    open_world_in(&w, &space, "grid", NULL, 0, false);
     for (int k = 0; k < 5; k++) {
         propose(&w, config);
         CHECK_DOUBLE(config[0], k / 4.0);
@@ -357,7 +269,7 @@ static void grid_skips_what_was_asked(void **state)
         double config[3], other[3];
         bool asked[125] = {false};
         ints(&space, 3, 5);
-        open_world(&w, &space, "grid", NULL, seed, false);
+        open_world_in(&w, &space, "grid", NULL, seed, false);
         for (uint64_t k = 0; k < 125; k++) {
             while (check_chance(&rng, 20)) {
                 wni_config_sample(&w.space, &rng, other);
@@ -408,7 +320,7 @@ static void observations_with_and_without_partial_results(void **state)
         struct world w;
         double value = 9, config[2] = {0, 1};
         floats(&space, 2);
-        open_world(&w, &space, "random", NULL, 0, true);
+        open_world_in(&w, &space, "random", NULL, 0, true);
         uint32_t trial = ask(&w, config), silent = ask(&w, config), broken = ask(&w, config);
         report(&w, trial, 1, 0.5);
         report(&w, trial, 2, 0.75);
@@ -479,9 +391,7 @@ static void fill_population(struct world *w, struct rng *rng, int n)
     double config[PARAMS_MAX];
     for (int i = 0; i < n; i++) {
         wni_config_sample(&w->space, rng, config);
-        uint32_t trial = ask(w, config);
-        report(w, trial, 1, wni_rng_uniform(rng));
-        finish(w, trial, WN_COMPLETE);
+        complete(w, config, wni_rng_uniform(rng));
     }
 }
 
@@ -511,7 +421,7 @@ static void rea_takes_the_best_of_five(void **state)
         double config[6];
         size_t changed = 0;
         floats(&space, 6);
-        open_world(&w, &space, "rea", NULL, seed, seed % 2);
+        open_world_in(&w, &space, "rea", NULL, seed, seed % 2);
         fill_population(&w, &rng, check_between(&rng, POPULATION, 25));
         CHECK_INT(suggest(&w, config), WN_OK);
         uint32_t parent = find_parent(&w, config, &changed);
@@ -540,7 +450,7 @@ static void rea_follows_the_log(void **state)
         struct world w;
         double config[6], drawn[6];
         floats(&space, 6);
-        open_world(&w, &space, "rea", "searcher.sample=1000", seed, seed % 2);
+        open_world_in(&w, &space, "rea", "searcher.sample=1000", seed, seed % 2);
         struct search_env env = w.env;
         for (int step = 0; step < 150; step++) {
             uint32_t trial = (uint32_t)wni_rng_below(&rng, w.history.n_trials + 1);
@@ -589,7 +499,7 @@ static void rea_waits_for_ten_observed_trials(void **state)
         double config[6];
         size_t changed;
         floats(&space, 6);
-        open_world(&w, &space, "rea", NULL, 7, partial);
+        open_world_in(&w, &space, "rea", NULL, 7, partial);
         fill_population(&w, &rng, 9);
         CHECK_INT(suggest(&w, config), WN_OK);
         CHECK_INT(find_parent(&w, config, &changed), TRIAL_NONE);
@@ -615,7 +525,7 @@ static void rea_forgets_the_eleventh_last(void **state)
     double config[6];
     size_t changed;
     floats(&space, 6);
-    open_world(&w, &space, "rea", "searcher.sample=1000", 8, false);
+    open_world_in(&w, &space, "rea", "searcher.sample=1000", 8, false);
     wni_config_sample(&w.space, &rng, config);
     uint32_t champion = ask(&w, config);
     report(&w, champion, 1, -100);
@@ -646,7 +556,7 @@ static void rea_mutates_one_parameter_of_any_space(void **state)
             wni_space_release(&space);
             continue;
         }
-        open_world(&w, &space, "rea", NULL, seed, seed % 2);
+        open_world_in(&w, &space, "rea", NULL, seed, seed % 2);
         for (int i = 0; i < 40; i++) {
             CHECK_INT(suggest(&w, config), WN_OK);
             uint32_t members[POPULATION];
@@ -688,7 +598,7 @@ static void rea_is_rebuilt_by_replay(void **state)
     struct err err = {0};
     double config[6], again[6];
     floats(&space, 6);
-    open_world(&w, &space, "rea", NULL, 10, true);
+    open_world_in(&w, &space, "rea", NULL, 10, true);
     fill_population(&w, &rng, 37);
     CHECK_OK(wni_searcher_open(&late, w.searcher.ops, NULL, &w.env, &err), err);
     struct history_cursor at = {0};

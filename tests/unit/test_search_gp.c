@@ -10,13 +10,9 @@
 static void plain_space(struct space *space, size_t n)
 {
     static const char *const names[] = {"a", "b", "c", "d"};
-    struct err err = {0};
     wni_space_init(space);
     for (size_t i = 0; i < n; i++)
-        CHECK_OK(
-            wni_space_add(
-                space, &(struct param_decl){.name = names[i], .kind = PARAM_FLOAT, .min = 0, .max = 1}, &err),
-            err);
+        check_add(space, (struct param_decl){.name = names[i], .kind = PARAM_FLOAT, .min = 0, .max = 1});
 }
 
 /* ---- what is read off the log ---- */
@@ -72,20 +68,23 @@ static void arrivals_are_those_of_levels(void **state)
     }
 }
 
+/* A study of "gp" over two parameters; the space is the caller's to release. */
+static void open_gp(struct rig *r, struct space *space, const char *options, uint64_t seed, unsigned workers)
+{
+    plain_space(space, 2);
+    struct study_setup setup = {
+        .space = space, .scheduler = "fifo", .searcher = "gp", .options = {options, NULL}};
+    struct world world = {.rng = wni_rng_stream(seed, 0, 99), .workers = workers};
+    rig_open(r, &setup, &world);
+}
+
 /* However many trials there are, so many are kept, and the best are among them. */
 static void keeps_the_best_and_no_more(void **state)
 {
     (void)state;
     struct space space;
-    plain_space(&space, 2);
-    struct study_setup setup = {
-        .space = &space,
-        .scheduler = "fifo",
-        .searcher = "gp",
-        .options = {"searcher.max_fit=20 searcher.refit_every=7 searcher.initial=1000000", NULL}};
-    struct world world = {.rng = wni_rng_stream(1, 0, 99), .workers = 4};
     struct rig r;
-    rig_open(&r, &setup, &world);
+    open_gp(&r, &space, "searcher.max_fit=20 searcher.refit_every=7 searcher.initial=1000000", 1, 4);
     rig_run(&r, 1000);
     const struct gp_search *s = r.study.searcher.self;
     const struct history *h = &r.study.history;
@@ -116,15 +115,8 @@ static void fits_fall_due_by_the_log(void **state)
 {
     (void)state;
     struct space space;
-    plain_space(&space, 2);
-    struct study_setup setup = {
-        .space = &space,
-        .scheduler = "fifo",
-        .searcher = "gp",
-        .options = {"searcher.refit_from=10 searcher.refit_every=5 searcher.fit_rows=8", NULL}};
-    struct world world = {.rng = wni_rng_stream(2, 0, 99), .workers = 1};
     struct rig r;
-    rig_open(&r, &setup, &world);
+    open_gp(&r, &space, "searcher.refit_from=10 searcher.refit_every=5 searcher.fit_rows=8", 2, 1);
     const struct gp_search *s = r.study.searcher.self;
     for (uint64_t due = 0; s->count < 40;) {
         rig_run(&r, 1);
@@ -182,19 +174,28 @@ static void finds_minima(void **state)
     }
 }
 
+/* In memory, over n parameters. */
+static void open_study(struct study *study, size_t n, struct study_setup setup)
+{
+    struct space space;
+    struct store store;
+    struct err err = {0};
+    plain_space(&space, n);
+    setup.space = &space;
+    CHECK_OK(wni_store_open(&store, "memory:", "s", &space, &err), err);
+    CHECK_OK(wni_study_open(study, &setup, &store, &err), err);
+    wni_space_release(&space);
+}
+
 /* Curves that fall towards a bowl in four parameters; the best after 600 units of resource, one worker. */
 static double best_of_curves(const char *searcher, uint64_t seed)
 {
-    struct space space;
     struct study study;
-    struct store store;
     struct err err = {0};
     double best = INFINITY;
-    plain_space(&space, 4);
-    CHECK_OK(wni_store_open(&store, "memory:", "s", &space, &err), err);
-    struct study_setup setup = {
-        .space = &space, .scheduler = "asha", .searcher = searcher, .seed = seed, .max_resource = 27};
-    CHECK_OK(wni_study_open(&study, &setup, &store, &err), err);
+    open_study(
+        &study, 4,
+        (struct study_setup){.scheduler = "asha", .searcher = searcher, .seed = seed, .max_resource = 27});
     while (study.history.total_resource < 600) {
         struct handout job;
         wn_decision next = WN_CONTINUE;
@@ -209,7 +210,6 @@ static double best_of_curves(const char *searcher, uint64_t seed)
         CHECK_OK(wni_study_finish(&study, job.trial, WN_COMPLETE, 0, &err), err);
     }
     wni_study_release(&study);
-    wni_space_release(&space);
     return best;
 }
 
@@ -229,14 +229,9 @@ static void multi_fidelity_beats_asha(void **state)
 static void proposes_where_it_is_good(void **state)
 {
     (void)state;
-    struct space space;
     struct study study;
-    struct store store;
     struct err err = {0};
-    plain_space(&space, 1);
-    CHECK_OK(wni_store_open(&store, "memory:", "s", &space, &err), err);
-    struct study_setup setup = {.space = &space, .scheduler = "fifo", .searcher = "gp"};
-    CHECK_OK(wni_study_open(&study, &setup, &store, &err), err);
+    open_study(&study, 1, (struct study_setup){.scheduler = "fifo", .searcher = "gp"});
     size_t near = 0;
     for (int i = 0; i < 25; i++) {
         struct handout job;
@@ -249,7 +244,6 @@ static void proposes_where_it_is_good(void **state)
     }
     CHECK(near >= 10, "%zu of 15 proposals near the minimum", near);
     wni_study_release(&study);
-    wni_space_release(&space);
 }
 
 int main(void)

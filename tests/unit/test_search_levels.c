@@ -19,7 +19,7 @@ static void open_world(struct world *w, double min, double max, double eta)
     *w = (struct world){0};
     wni_space_init(&w->space);
     struct param_decl x = {.name = "x", .kind = PARAM_INT, .min = 0, .max = 1e9};
-    CHECK_OK(wni_space_add(&w->space, &x, &err), err);
+    check_add(&w->space, x);
     CHECK_OK(wni_history_init(&w->history, &w->space, &err), err);
     w->env = (struct search_env){.space = &w->space, .partial = true};
     if (eta > 0) {
@@ -36,31 +36,24 @@ static void close_world(struct world *w)
     wni_space_release(&w->space);
 }
 
-static void happen(struct world *w, struct event e)
-{
-    struct err err = {0};
-    CHECK_OK(wni_history_check(&w->history, &e, &err), err);
-    CHECK_OK(wni_history_reserve(&w->history, &e, &err), err);
-    wni_history_append(&w->history, &e);
-}
-
 static void ask(struct world *w)
 {
     double config = (double)w->history.n_trials;
-    happen(w, (struct event){.kind = EVENT_ASK,
-                             .trial = (uint32_t)w->history.n_trials,
-                             .config = &config,
-                             .saw = w->history.n_events});
+    check_event(&w->history, &(struct event){.kind = EVENT_ASK,
+                                             .trial = (uint32_t)w->history.n_trials,
+                                             .config = &config,
+                                             .saw = w->history.n_events});
 }
 
 static void report(struct world *w, uint32_t trial, double resource, double value)
 {
-    happen(w, (struct event){.kind = EVENT_REPORT, .trial = trial, .resource = resource, .value = value});
+    check_event(&w->history,
+                &(struct event){.kind = EVENT_REPORT, .trial = trial, .resource = resource, .value = value});
 }
 
 static void finish(struct world *w, uint32_t trial, wn_state state)
 {
-    happen(w, (struct event){.kind = EVENT_FINISH, .trial = trial, .state = state});
+    check_event(&w->history, &(struct event){.kind = EVENT_FINISH, .trial = trial, .state = state});
 }
 
 static size_t get(struct world *w, size_t level, uint32_t *trials, double *values)

@@ -17,11 +17,6 @@ static struct err err;
 
 /* ---- spaces ---- */
 
-static void add(struct space *space, struct param_decl decl)
-{
-    CHECK_OK(wni_space_add(space, &decl, &err), err);
-}
-
 static const char *const words[] = {"red", "green", "blue", "pink"};
 static const char *const sizes[] = {"16", "32", "64", "512"};
 
@@ -29,18 +24,20 @@ static const char *const sizes[] = {"16", "32", "64", "512"};
 static void mixed(struct space *space)
 {
     wni_space_init(space);
-    add(space, (struct param_decl){.name = "x", .kind = PARAM_FLOAT, .min = -3, .max = 7});
-    add(space, (struct param_decl){.name = "only", .kind = PARAM_CONSTANT, .labels = words, .n_labels = 1});
-    add(space,
-        (struct param_decl){.name = "lr", .kind = PARAM_FLOAT, .scale = WN_LOG, .min = 1e-6, .max = 1});
-    add(space, (struct param_decl){.name = "layers", .kind = PARAM_INT, .min = 1, .max = 5});
-    add(space,
-        (struct param_decl){.name = "units", .kind = PARAM_INT, .scale = WN_LOG, .min = 16, .max = 1024});
-    add(space,
-        (struct param_decl){.name = "color", .kind = PARAM_CATEGORICAL, .labels = words, .n_labels = 4});
-    add(space, (struct param_decl){
-                   .name = "batch", .kind = PARAM_ORDINAL, .scale = WN_LOG, .labels = sizes, .n_labels = 4});
-    add(space, (struct param_decl){.name = "flag", .kind = PARAM_BOOL});
+    check_add(space, (struct param_decl){.name = "x", .kind = PARAM_FLOAT, .min = -3, .max = 7});
+    check_add(space,
+              (struct param_decl){.name = "only", .kind = PARAM_CONSTANT, .labels = words, .n_labels = 1});
+    check_add(space,
+              (struct param_decl){.name = "lr", .kind = PARAM_FLOAT, .scale = WN_LOG, .min = 1e-6, .max = 1});
+    check_add(space, (struct param_decl){.name = "layers", .kind = PARAM_INT, .min = 1, .max = 5});
+    check_add(space, (struct param_decl){
+                         .name = "units", .kind = PARAM_INT, .scale = WN_LOG, .min = 16, .max = 1024});
+    check_add(space, (struct param_decl){
+                         .name = "color", .kind = PARAM_CATEGORICAL, .labels = words, .n_labels = 4});
+    check_add(space,
+              (struct param_decl){
+                  .name = "batch", .kind = PARAM_ORDINAL, .scale = WN_LOG, .labels = sizes, .n_labels = 4});
+    check_add(space, (struct param_decl){.name = "flag", .kind = PARAM_BOOL});
 }
 
 static void floats(struct space *space)
@@ -48,14 +45,14 @@ static void floats(struct space *space)
     static const char *const names[] = {"a", "b", "c", "d", "e"};
     wni_space_init(space);
     for (int i = 0; i < 5; i++)
-        add(space, (struct param_decl){.name = names[i], .kind = PARAM_FLOAT, .max = 1});
+        check_add(space, (struct param_decl){.name = names[i], .kind = PARAM_FLOAT, .max = 1});
 }
 
 static void learning_rate(struct space *space)
 {
     wni_space_init(space);
-    add(space,
-        (struct param_decl){.name = "lr", .kind = PARAM_FLOAT, .scale = WN_LOG, .min = 1e-8, .max = 1});
+    check_add(space,
+              (struct param_decl){.name = "lr", .kind = PARAM_FLOAT, .scale = WN_LOG, .min = 1e-8, .max = 1});
 }
 
 /* ---- a study ---- */

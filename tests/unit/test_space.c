@@ -10,9 +10,8 @@ enum { SPACES = 3000, VALUES = 20, PARAMS_MAX = 6 };
 
 static const struct param *add(struct space *space, struct param_decl decl)
 {
-    struct err err = {0};
     if (!decl.name) decl.name = "x";
-    CHECK_OK(wni_space_add(space, &decl, &err), err);
+    check_add(space, decl);
     return &space->params[space->n - 1];
 }
 

@@ -21,14 +21,11 @@ static struct space space;
 static int set_up(void **state)
 {
     (void)state;
-    struct err err = {0};
     check_tmp_make(folder);
     snprintf(url, sizeof url, "sqlite:///%s/store.db", folder);
     wni_space_init(&space);
-    CHECK_OK(wni_space_add(&space, &(struct param_decl){.name = "x", .kind = PARAM_FLOAT, .max = 1}, &err),
-             err);
-    CHECK_OK(wni_space_add(&space, &(struct param_decl){.name = "n", .kind = PARAM_INT, .max = 50}, &err),
-             err);
+    check_add(&space, (struct param_decl){.name = "x", .kind = PARAM_FLOAT, .max = 1});
+    check_add(&space, (struct param_decl){.name = "n", .kind = PARAM_INT, .max = 50});
     return 0;
 }
 

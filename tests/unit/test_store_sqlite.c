@@ -26,9 +26,8 @@ static int set_up(void **state)
     snprintf(path, sizeof path, "%s/store.db", folder);
     snprintf(url, sizeof url, "sqlite:///%s", path);
     wni_space_init(&space);
-    CHECK_OK(wni_space_add(&space, &(struct param_decl){.name = "x", .kind = PARAM_FLOAT, .max = 1}, &err),
-             err);
-    CHECK_OK(wni_space_add(&space, &(struct param_decl){.name = "b", .kind = PARAM_BOOL}, &err), err);
+    check_add(&space, (struct param_decl){.name = "x", .kind = PARAM_FLOAT, .max = 1});
+    check_add(&space, (struct param_decl){.name = "b", .kind = PARAM_BOOL});
     return 0;
 }
 

@@ -12,16 +12,13 @@ static struct err err;
 static void one_float(struct space *space)
 {
     wni_space_init(space);
-    CHECK_OK(wni_space_add(space, &(struct param_decl){.name = "x", .kind = PARAM_FLOAT, .max = 1}, &err),
-             err);
+    check_add(space, (struct param_decl){.name = "x", .kind = PARAM_FLOAT, .max = 1});
 }
 
 static void three_values(struct space *space)
 {
     wni_space_init(space);
-    CHECK_OK(
-        wni_space_add(space, &(struct param_decl){.name = "n", .kind = PARAM_INT, .min = 1, .max = 3}, &err),
-        err);
+    check_add(space, (struct param_decl){.name = "n", .kind = PARAM_INT, .min = 1, .max = 3});
 }
 
 static wn_status try_open(struct study *s, const struct space *space, struct study_setup setup)
@@ -34,13 +31,18 @@ static wn_status try_open(struct study *s, const struct space *space, struct stu
     return wni_study_open(s, &setup, &store, &err);
 }
 
-/* Over one float, with these settings; the space is released at once, the study has its own. */
-static void open_study(struct study *s, struct study_setup setup)
+/* The space is released at once, the study has its own. */
+static void open_study_in(struct study *s, void (*make)(struct space *), struct study_setup setup)
 {
     struct space space;
-    one_float(&space);
+    make(&space);
     CHECK_OK(try_open(s, &space, setup), err);
     wni_space_release(&space);
+}
+
+static void open_study(struct study *s, struct study_setup setup)
+{
+    open_study_in(s, one_float, setup);
 }
 
 static uint32_t ask(struct study *s)
@@ -74,28 +76,40 @@ static const struct study_setup asha = {.scheduler = "asha", .max_resource = 9};
 static const struct study_setup promotion = {
     .scheduler = "asha", .options = {"scheduler.type=promotion"}, .max_resource = 9};
 
+/* Three trials that pause at 1, with these values. */
+static void pause_three(struct study *s, const double values[3])
+{
+    for (int i = 0; i < 3; i++) {
+        uint32_t t = ask(s);
+        CHECK_INT(report(s, t, 1, values[i]), WN_PAUSE);
+        CHECK_INT(finish(s, t, WN_COMPLETE), WN_PAUSED);
+    }
+}
+
 /* ---- which state it ends in ---- */
+
+/* A trial that reports once and says that it is complete: what it is told, and how it is recorded. */
+static void check_one_report(struct study_setup setup, double resource, wn_decision told, wn_state recorded)
+{
+    struct study s;
+    open_study(&s, setup);
+    uint32_t t = ask(&s);
+    CHECK_INT(report(&s, t, resource, 0.5), told);
+    CHECK_INT(finish(&s, t, WN_COMPLETE), recorded);
+    wni_study_release(&s);
+}
 
 static void complete_stays_complete(void **state)
 {
     (void)state;
-    struct study s;
-    open_study(&s, (struct study_setup){0});
-    uint32_t t = ask(&s);
-    CHECK_INT(report(&s, t, 1, 0.5), WN_CONTINUE);
-    CHECK_INT(finish(&s, t, WN_COMPLETE), WN_COMPLETE);
-    wni_study_release(&s);
+    check_one_report((struct study_setup){0}, 1, WN_CONTINUE, WN_COMPLETE);
 }
 
+/* Nobody told it to stop: it converged, say. */
 static void complete_below_the_largest_resource(void **state)
 {
     (void)state;
-    struct study s;
-    open_study(&s, asha);
-    uint32_t t = ask(&s);
-    CHECK_INT(report(&s, t, 2, 0.5), WN_CONTINUE);
-    CHECK_INT(finish(&s, t, WN_COMPLETE), WN_COMPLETE); /* nobody told it to stop: it converged, say */
-    wni_study_release(&s);
+    check_one_report(asha, 2, WN_CONTINUE, WN_COMPLETE);
 }
 
 static void told_to_stop_is_stopped(void **state)
@@ -143,12 +157,7 @@ static void the_largest_resource_ends_a_trial_under_fifo(void **state)
 static void told_to_pause_is_paused(void **state)
 {
     (void)state;
-    struct study s;
-    open_study(&s, promotion);
-    uint32_t t = ask(&s);
-    CHECK_INT(report(&s, t, 1, 0.5), WN_PAUSE);
-    CHECK_INT(finish(&s, t, WN_COMPLETE), WN_PAUSED);
-    wni_study_release(&s);
+    check_one_report(promotion, 1, WN_PAUSE, WN_PAUSED);
 }
 
 /* A broken trial has failed whatever it, or the scheduler, says afterwards (docs/adr/0007). */
@@ -206,11 +215,7 @@ static void a_decision_is_forgotten_at_resume(void **state)
     struct study s;
     struct handout job;
     open_study(&s, promotion);
-    for (int i = 0; i < 3; i++) {
-        uint32_t t = ask(&s);
-        CHECK_INT(report(&s, t, 1, 0.5 - 0.1 * i), WN_PAUSE);
-        CHECK_INT(finish(&s, t, WN_COMPLETE), WN_PAUSED);
-    }
+    pause_three(&s, (double[]){0.5, 0.4, 0.3});
     CHECK_OK(wni_study_ask(&s, 0, &job, &err), err);
     CHECK_INT(job.trial, 2); /* the best of three */
     CHECK_DOUBLE(job.resumed_from, 1);
@@ -250,10 +255,8 @@ static void calls_out_of_place_are_refused(void **state)
 static void exhausted_when_every_value_was_tried(void **state)
 {
     (void)state;
-    struct space space;
     struct study s;
-    three_values(&space);
-    CHECK_OK(try_open(&s, &space, (struct study_setup){0}), err);
+    open_study_in(&s, three_values, (struct study_setup){0});
     for (int i = 0; i < 3; i++)
         ask(&s);
     CHECK_INT(try_ask(&s), WN_EXHAUSTED); /* under FIFO nothing can come of the trials that run */
@@ -261,17 +264,14 @@ static void exhausted_when_every_value_was_tried(void **state)
     CHECK_INT(ask(&s), 3); /* who asks for it by name gets it again */
     CHECK_INT(try_ask(&s), WN_EXHAUSTED);
     wni_study_release(&s);
-    wni_space_release(&space);
 }
 
 /* A scheduler that pauses may have something to go on with once a running trial has reported. */
 static void wait_while_a_promotion_may_come(void **state)
 {
     (void)state;
-    struct space space;
     struct study s;
-    three_values(&space);
-    CHECK_OK(try_open(&s, &space, promotion), err);
+    open_study_in(&s, three_values, promotion);
     for (int i = 0; i < 3; i++)
         ask(&s);
     CHECK_INT(try_ask(&s), WN_WAIT);
@@ -285,7 +285,6 @@ static void wait_while_a_promotion_may_come(void **state)
     CHECK_INT(finish(&s, 0, WN_FAILED), WN_FAILED);
     CHECK_INT(try_ask(&s), WN_EXHAUSTED); /* two are paused, but nothing can promote them any more */
     wni_study_release(&s);
-    wni_space_release(&space);
 }
 
 /* Enqueued configurations come first, in order, before promotions and proposals. */
@@ -295,11 +294,7 @@ static void the_queue_comes_first(void **state)
     struct study s;
     struct handout job;
     open_study(&s, promotion);
-    for (int i = 0; i < 3; i++) {
-        uint32_t t = ask(&s);
-        report(&s, t, 1, i);
-        finish(&s, t, WN_COMPLETE);
-    }
+    pause_three(&s, (double[]){0, 1, 2});
     static const double wanted[] = {0.25, 0.75, 0.25};
     for (int i = 0; i < 3; i++)
         CHECK_OK(wni_study_enqueue(&s, &wanted[i], 0, &err), err);

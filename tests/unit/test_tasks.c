@@ -311,19 +311,7 @@ static void a_folder_that_changed_since_is_noticed(void **state)
 static void check_task(const struct task_list *list, const struct task *task)
 {
     struct blackbox *box = world_open(list, task->name);
-    CHECK_TEXT(box->name, task->name);
-    CHECK_TEXT(box->family, task->family);
-    CHECK_TEXT(box->metric, task->metric);
-    CHECK_TEXT(box->resource, task->resource);
-    CHECK_TEXT(box->honesty, task->honesty);
-    CHECK_INT(box->goal, task->goal);
-    CHECK_INT(box->space.n, task->n_params);
-    CHECK_INT(box->n_levels, task->n_levels);
-    CHECK_DOUBLE(box->levels[box->n_levels - 1], task->max_resource);
-    CHECK_DOUBLE(box->limit_resource, task->limit_resource);
-    CHECK_DOUBLE(box->limit_seconds, task->limit_seconds);
-    CHECK_DOUBLE(box->best, task->best);
-    CHECK_DOUBLE(box->worst, task->worst);
+    world_check_listing(box, task);
     CHECK(box->n_seeds >= 1, "%u", box->n_seeds);
     CHECK(box->curve_size > 0, "%zu", box->curve_size);
     CHECK(box->limit_resource > 0, "%g", box->limit_resource);

@@ -22,7 +22,7 @@ static void make_space(struct space *space, double max, size_t words)
     };
     wni_space_init(space);
     for (size_t i = 0; i < 3; i++)
-        CHECK_OK(wni_space_add(space, &decls[i], &err), err);
+        check_add(space, decls[i]);
 }
 
 static int set_up(void **state)

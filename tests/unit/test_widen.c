@@ -105,7 +105,7 @@ static void a_missing_parameter_is_refused(void **state)
     struct space old, given, out;
     declare(&old, &(struct param_decl){FLOAT, .max = 1});
     declare(&given, &(struct param_decl){FLOAT, .max = 2});
-    CHECK_OK(wni_space_add(&old, &(struct param_decl){.name = "y", .kind = PARAM_BOOL}, &err), err);
+    check_add(&old, (struct param_decl){.name = "y", .kind = PARAM_BOOL});
     CHECK_INT(wni_space_widen(&out, &old, &given, &err), WN_EINVAL);
     CHECK_TEXT(err.text, "parameter 'y': is missing, but the trials so far were run with it" INSTEAD);
     wni_space_release(&old);
@@ -190,13 +190,8 @@ static void parameters_keep_their_order(void **state)
     wni_space_init(&old);
     wni_space_init(&given);
     for (int i = 0; i < 3; i++) {
-        CHECK_OK(
-            wni_space_add(&old, &(struct param_decl){.name = names[i], .kind = PARAM_INT, .max = 5}, &err),
-            err);
-        CHECK_OK(wni_space_add(&given,
-                               &(struct param_decl){.name = names[2 - i], .kind = PARAM_INT, .max = 9 - i},
-                               &err),
-                 err);
+        check_add(&old, (struct param_decl){.name = names[i], .kind = PARAM_INT, .max = 5});
+        check_add(&given, (struct param_decl){.name = names[2 - i], .kind = PARAM_INT, .max = 9 - i});
     }
     CHECK_OK(wni_space_widen(&out, &old, &given, &err), err);
     for (int i = 0; i < 3; i++) {
