@@ -76,7 +76,7 @@ static int resume_study(struct args *args, struct opened_study *s)
     if (code == EXIT_DONE && wni_flag(args, "trials")) st = check_limit(s, &study, &err);
     if (st) code = wni_complain(&err, st);
     options.stored = &s->setup.setup;
-    options.change = strcmp(wni_buf_text(&text), s->file) != 0;
+    options.change = s->file && strcmp(wni_buf_text(&text), s->file) != 0;
     if (code == EXIT_DONE)
         code = wni_flag(args, "no-run") ? only_change(s, &study, wni_buf_text(&text))
                                         : wni_run_study(&study, wni_buf_text(&text), &options);

@@ -306,7 +306,7 @@ static int run(struct args *args)
     struct opened_study s = {0};
     bool json = !strcmp(wni_arg(args, "format"), "json");
     uint64_t trial = UINT64_MAX;
-    wn_status st = wni_arg_count(args, "trial", 0, TRIAL_NONE - 1, &trial, &err);
+    wn_status st = wni_arg_count(args, "trial", 0, UINT32_MAX - 1, &trial, &err);
     if (!st) st = wni_open_study_option(args, 0, &s, &err);
     if (!st)
         st = trial == UINT64_MAX ? show_study(&s, json, &err)
