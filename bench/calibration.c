@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LEVELS = 5, FRESH_TEST = 10000, LEAST_TEST = 10, GP_FIT_ROWS = 256, GP_BATCH = 64 };
+enum { LEVELS = 5, FRESH_TEST = 5000, LEAST_TEST = 10, GP_FIT_ROWS = 256, GP_BATCH = 64 };
 
 /* Configurations with their final values, in random order: the first are for training. */
 struct sample {
@@ -43,8 +43,12 @@ static wn_status final_value(const struct drawing *d, uint64_t seed, double *y, 
     double seconds;
     memset(d->curve, 0, box->curve_size);
     wn_status st = box->ops->open_curve(box, d->config, seed, d->curve, err);
-    if (!st) box->ops->read_curve(box, d->curve, box->n_levels - 1, y, &seconds);
-    return st;
+    if (st) return st;
+    if (box->ops->last_value)
+        *y = box->ops->last_value(box, d->curve);
+    else
+        box->ops->read_curve(box, d->curve, box->n_levels - 1, y, &seconds);
+    return WN_OK;
 }
 
 /* The mean over the repeats of a table that did not diverge; NAN when all did. */

@@ -36,7 +36,7 @@ struct surrogate_score {
 };
 
 /* Fits the model, with 5 levels j/6, to n configurations of the task drawn at random and scores it on the
- * others that were run (or, where any configuration is as good as another, on 10,000 more).  Runs that
+ * others that were run (or, where any configuration is as good as another, on 5,000 more).  Runs that
  * diverged are left out. */
 wn_status wni_surrogate_score(const struct blackbox *box, const struct surrogate_case *c,
                               struct surrogate_score *out, struct err *err);

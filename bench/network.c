@@ -99,8 +99,16 @@ static void read_curve(const struct blackbox *base, void *state, size_t level, d
     *seconds = seconds_of(n, state)[level];
 }
 
+static double last_value(const struct blackbox *base, void *state)
+{
+    const struct network_box *n = (const struct network_box *)base;
+    float raw[MLP_OUTPUTS_MAX][MLP_TILE];
+    wni_network_run(&n->network, prefix_of(n, state), base->levels + base->n_levels - 1, 1, raw);
+    return wni_network_output(&n->network, n->value_output, raw[n->value_output][0]);
+}
+
 static const struct blackbox_ops network_ops = {
-    .open_curve = open_curve, .read_curve = read_curve, .close = close_network};
+    .open_curve = open_curve, .read_curve = read_curve, .last_value = last_value, .close = close_network};
 
 /* ---- opening ---- */
 

@@ -37,6 +37,8 @@ struct blackbox_ops {
     /* Value (as the user sees it, NAN: diverged) and seconds since the start at levels[level].  Levels may be
      * read in any order. */
     void (*read_curve)(const struct blackbox *box, void *curve, size_t level, double *value, double *seconds);
+    /* The value at the last level, where it can be had without the curve up to there.  NULL: it cannot. */
+    double (*last_value)(const struct blackbox *box, void *curve);
     /* Configuration number `row` of those that were run, as the nearest one of the space.  NULL: n_rows is 0.
      */
     void (*row_config)(const struct blackbox *box, size_t row, double *config);

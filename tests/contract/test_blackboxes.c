@@ -91,10 +91,10 @@ static void curves_are_sound(void **row)
            high = box->goal == WN_MINIMIZE ? box->worst : box->best;
     size_t numbers = 0;
     for (uint64_t k = 0; k < CONFIGS; k++) {
-        double *config = random_config(box, k), before = 0;
+        double *config = random_config(box, k), before = 0, value, seconds, last = NAN;
         start_curve(&o, config, random_seed(box, k));
+        if (box->ops->last_value) last = box->ops->last_value(box, o.curve);
         for (size_t level = 0; level < box->n_levels; level++) {
-            double value, seconds;
             box->ops->read_curve(box, o.curve, level, &value, &seconds);
             CHECK(seconds >= before && isfinite(seconds), "%g s at level %zu, %g s before", seconds, level,
                   before);
@@ -107,6 +107,7 @@ static void curves_are_sound(void **row)
                   "%.9g at level %zu, the largest is %.9g", value, level, high);
             if (!isnan(value)) numbers++;
         }
+        if (box->ops->last_value) CHECK_DOUBLE(last, value);
         free(config);
     }
     CHECK(numbers > 0, "not one of %d curves has a value", CONFIGS);
