@@ -18,6 +18,7 @@ struct writer { /* of one group */
     const struct comparison *c;
     struct chart_line lines[CONTEST_METHODS_MAX];
     char note[NOTE_MAX], band_note[NOTE_MAX + 32];
+    bool bands; /* there is more than one seed */
     struct err *err;
 };
 
@@ -76,6 +77,7 @@ static wn_status curves(const struct writer *w, const char *what, const struct s
     struct chart chart = {.directory = w->page->directory,
                           .name = file_name(w, what, name),
                           .note = w->band_note,
+                          .bands = w->bands,
                           .lines = w->lines,
                           .n = w->c->contest.n_methods};
     snprintf(file, sizeof file, "%s.csv", name);
@@ -142,6 +144,7 @@ static wn_status multiples(const struct writer *w)
     struct chart chart = {.directory = w->page->directory,
                           .name = file_name(w, "tasks", name),
                           .note = w->band_note,
+                          .bands = w->bands,
                           .lines = w->lines,
                           .n = w->c->contest.n_methods};
     snprintf(file, sizeof file, "%s.csv", name);
@@ -384,7 +387,8 @@ static void make_note(struct writer *w)
         snprintf(w->note + used, NOTE_MAX - used, ", %zu seed%s", most, most > 1 ? "s" : "");
     else
         snprintf(w->note + used, NOTE_MAX - used, ", %zu–%zu seeds", least, most);
-    snprintf(w->band_note, sizeof w->band_note, "%s; band: standard error", w->note);
+    w->bands = most > 1;
+    snprintf(w->band_note, sizeof w->band_note, "%s%s", w->note, w->bands ? "; band: standard error" : "");
 }
 
 static wn_status put_figures(const struct writer *w)

@@ -125,7 +125,7 @@ static void put_plot(const struct chart *c, struct buf *b, const char *csv, cons
                      bool titles)
 {
     const char *glue = "plot ";
-    for (size_t i = 0; i < c->n; i++) {
+    for (size_t i = 0; i < c->n && c->bands; i++) {
         int mean = x_column + 1 + 2 * (int)i, error = mean + 1;
         wni_buf_printf(
             b,
@@ -137,11 +137,10 @@ static void put_plot(const struct chart *c, struct buf *b, const char *csv, cons
     for (size_t i = 0; i < c->n; i++) {
         const struct chart_line *l = &c->lines[i];
         wni_buf_printf(
-            b,
-            ", \\\n     '%s' %s using %d:(at($%d)) with linespoints lw 1.6 dt %s pt %d ps 0.35 pi %d lc rgb "
-            "'%s' ",
-            csv, every, x_column, x_column + 1 + 2 * (int)i, dash_of(l->dash), l->point, titles ? 10 : 50,
-            l->color);
+            b, "%s'%s' %s using %d:(at($%d)) with linespoints lw 1.6 dt %s pt %d ps 0.35 pi %d lc rgb '%s' ",
+            glue, csv, every, x_column, x_column + 1 + 2 * (int)i, dash_of(l->dash), l->point,
+            titles ? 10 : 50, l->color);
+        glue = ", \\\n     ";
         if (titles) {
             wni_buf_puts(b, "title ");
             quote(b, l->name);

@@ -25,6 +25,7 @@ struct chart {
     const char *test; /* another line of it: the test that was used; NULL: none */
     const struct chart_line *lines;
     size_t n;
+    bool bands; /* there are errors to draw */
 };
 
 /* The colour of a method is the same in every figure: known names have theirs, the others get what is left.
