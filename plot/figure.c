@@ -75,7 +75,7 @@ static void write_script(const struct figure *f, struct buf *script)
         "if (kind eq 'svg') { set terminal svg size %.0f,%.0f dynamic font 'Helvetica,12' "
         "background '#ffffff' }\n"
         "if (kind eq 'png') { set terminal pngcairo size %.0f,%.0f font 'Helvetica,12' fontscale "
-        "2 linewidth 2 pointscale 1.6 }\n"
+        "1.5 linewidth 2 pointscale 1.6 }\n"
         "if (kind eq 'pdf') { set terminal pdfcairo size %gin,%gin font 'Helvetica,12' fontscale 0.75 "
         "linewidth 0.75 }\n"
         "set output '%s.'.kind\n",
