@@ -153,6 +153,9 @@ class Misbehaving(RunTests):
         self.write("build/meson-info/intro-tests.json", json.dumps(
             [{"name": "a", "cmd": ["sh", "-c", "echo $$ >pid.new; mv pid.new pid; sleep 50; sleep 50"],
               "protocol": "tap", "workdir": self.tree}]))
+        # what a shell runs in the background is born deaf to SIGINT, and so would be its children
+        heard = signal.signal(signal.SIGINT, signal.default_int_handler)
+        self.addCleanup(signal.signal, signal.SIGINT, heard)
         for number in (signal.SIGINT, signal.SIGTERM):
             with self.subTest(number), subprocess.Popen(
                     [tap.tool("run-tests"), "build"], cwd=self.tree, stdout=subprocess.DEVNULL,
