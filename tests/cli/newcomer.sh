@@ -41,7 +41,7 @@ says 'and what to do if they are not' stdout 'start over: winnow run cmd.yaml \(
 run run cmd.yaml --give-up 5 --quiet
 says 'who says --give-up gets what was said' stderr '^winnow: 5 trials in a row failed without a report'
 run resume cmd --trials 8 --quiet
-says 'resuming it: either mend the program, or start over' stdout 'mend the program and go on: winnow resume cmd; or mend the study file and start over: winnow run FILE$'
+says 'resuming it: either mend the program, or start over' stdout 'mend the program and go on: winnow resume cmd; or mend the study file and start over: winnow run FILE( \(--give-up N: not before N failures in a row\))?$' # as many as had begun
 study cmd.yaml 'sh train.sh {x}' val_loss
 run run cmd.yaml --quiet
 is 'then it works' "$code" 0
