@@ -27,7 +27,7 @@ struct run_options {
     {.name = "on-interrupt", .value = "WHAT", .fallback = "finish", .choices = "finish|stop",                \
      .help = "what the first Ctrl-C does to running trials; the second always stops them"},                  \
     {.name = "checkpoints", .value = "WHICH", .choices = "best|all|none",                                    \
-     .help = "whose checkpoints are kept when they are done [best]; paused trials keep theirs"},             \
+     .help = "whose checkpoints stay when they are done [the study's, else best]; paused trials keep theirs"}, \
     {.name = "give-up", .value = "N",                                                                        \
      .help = "end with an error after N failures or timeouts in a row without a report; 0: never [20; 3 "    \
              "while programs end without a fault and nothing was ever reported]"},                           \
