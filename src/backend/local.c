@@ -41,13 +41,14 @@ enum {
     CHUNK = 1 << 16,    /* bytes read from a stream before others get their turn */
     STRAYS_SECONDS = 1, /* between looks for processes that left their group */
     N_STREAMS = 2,      /* stdout, stderr */
+    OLD_MAX = 16 << 20, /* bytes of earlier runs' output that are read again */
 };
 
 static const double GATHER = 0.004; /* seconds that ends of processes may wait to be taken together */
 
 struct stream {
     int fd;            /* -1: not opened; the process may not have made the file yet */
-    uint64_t from, at; /* where this run's output began, what is read next */
+    uint64_t from, at; /* where this run's output began, what is read next: earlier runs' too */
     struct report_stream parser;
 };
 
@@ -74,6 +75,7 @@ struct slot {
     double started, ended;
     double perhaps_ended;    /* not before this */
     double term_at, kill_at; /* INFINITY: not */
+    double resumed_from;     /* what the tuner had heard of before; 0: nothing */
     uint64_t reports;        /* of this run, that the tuner was told of */
     uint64_t unheard;        /* that came after it had heard enough */
     struct stream streams[N_STREAMS];
@@ -179,6 +181,7 @@ static size_t forget(struct local *b, uint32_t trial)
 struct hearing {
     struct local *b;
     struct slot *slot;
+    bool old; /* printed by an earlier run */
 };
 
 static wn_status take_report(void *context, const struct report *report, struct err *err)
@@ -189,6 +192,7 @@ static wn_status take_report(void *context, const struct report *report, struct 
                            .resource = report->resource,
                            .value = report->value};
     double max = h->b->setup->resource ? h->b->setup->max_resource : 0;
+    if (h->old && report->resource <= h->slot->resumed_from) return WN_OK;
     if (!h->slot->heard || h->slot->whole) {
         h->slot->unheard++;
         return WN_OK;
@@ -207,17 +211,28 @@ static bool open_stream(const struct slot *slot, struct stream *s)
     return s->fd >= 0;
 }
 
+/* All of the earlier runs' output is read.  A last line without its end was cut off: it tells nothing. */
+static void begin_own_output(struct slot *slot, struct stream *s)
+{
+    double counted = s->parser.counted;
+    const struct report_form *form = s->parser.form;
+    wni_report_stream_release(&s->parser);
+    wni_report_stream_init(&s->parser, form, fmax(counted, slot->resumed_from));
+}
+
 /* Reads a piece of a stream.  Returns whether there may be more. */
 static bool read_stream(struct local *b, struct slot *slot, struct stream *s)
 {
-    struct hearing hearing = {b, slot};
+    struct hearing hearing = {b, slot, s->at < s->from};
     struct err err = {0};
     if (!open_stream(slot, s)) return false;
-    ssize_t n = pread(s->fd, b->chunk, CHUNK, (off_t)s->at);
+    size_t wanted = hearing.old && s->from - s->at < CHUNK ? (size_t)(s->from - s->at) : CHUNK;
+    ssize_t n = pread(s->fd, b->chunk, wanted, (off_t)s->at);
     if (n <= 0) return false;
     s->at += (uint64_t)n;
     remember(b, wni_report_feed(&s->parser, b->chunk, (size_t)n, take_report, &hearing, &err), &err);
-    return n == CHUNK;
+    if (hearing.old && s->at == s->from) begin_own_output(slot, s);
+    return hearing.old || n == CHUNK;
 }
 
 /* Returns whether something is left to read. */
@@ -306,7 +321,7 @@ static bool find_fault(const struct local *b, const struct slot *slot, struct bu
             "it reported '%s' but never with a number above 0 for '%s' in the same line: print both, as in ",
             b->setup->metric, b->setup->resource ? b->setup->resource : "");
         wni_report_example(b->setup->metric, b->setup->resource, out);
-    } else if (slot->reports == 0) {
+    } else if (slot->reports == 0 && slot->resumed_from == 0) {
         explain_silence(b, slot, out);
     } else {
         return false;
@@ -387,7 +402,7 @@ static void put_tail(const struct slot *slot, wn_state state, const char *errors
 /* The last line that came without its newline, then the end itself. */
 static void tell_end(struct local *b, struct slot *slot)
 {
-    struct hearing hearing = {b, slot};
+    struct hearing hearing = {b, slot, false};
     struct err err = {0};
     char tail[TAIL_MAX + 1];
     struct buf detail = {0};
@@ -616,7 +631,9 @@ static void set_environment(const struct local *b, const struct slot *slot, cons
     if (s->n_gpus) wni_environment_set(e, "CUDA_VISIBLE_DEVICES", "%d", (int)s->gpus[seat % s->n_gpus]);
 }
 
-/* A trial that ran before has output of that run, which ends here. */
+/* A trial that ran before has output of that run, which ends here.  It may hold reports that nobody heard: a
+ * program goes on for a moment when it is paused or its runner is killed, and may save a checkpoint beyond
+ * the last report that was told.  It will not print those again, so they are read first. */
 static wn_status open_streams(struct local *b, struct slot *slot, const struct waiting *w, struct err *err)
 {
     for (int i = 0; i < N_STREAMS; i++) {
@@ -626,7 +643,9 @@ static wn_status open_streams(struct local *b, struct slot *slot, const struct w
         off_t end = lseek(s->fd, 0, SEEK_END);
         if (end < 0)
             return wni_fail(err, WN_EIO, "cannot read the output of trial %u: %s", w->trial, strerror(errno));
-        s->from = s->at = (uint64_t)end;
+        s->from = (uint64_t)end;
+        s->at = end > OLD_MAX ? s->from : 0;
+        if (s->at < s->from) s->parser.counted = 0;
     }
     return WN_OK;
 }
@@ -663,8 +682,12 @@ static wn_status run_in(struct local *b, struct slot *slot, const struct waiting
 {
     size_t place = (size_t)(slot - b->slots);
     wni_spawn_clear(&slot->spawn);
-    *slot = (struct slot){
-        .trial = w->trial, .term_at = INFINITY, .kill_at = INFINITY, .heard = true, .spawn = slot->spawn};
+    *slot = (struct slot){.trial = w->trial,
+                          .term_at = INFINITY,
+                          .kill_at = INFINITY,
+                          .heard = true,
+                          .resumed_from = w->resumed_from,
+                          .spawn = slot->spawn};
     for (int i = 0; i < N_STREAMS; i++)
         slot->streams[i].fd = -1;
     wn_status st = prepare(b, slot, w, err);

@@ -70,12 +70,13 @@ says 'learning curves too' stdout 'learning curves: loss'
 
 # ---- pausing ----
 
-run run study.yaml --quiet --method asha-promotion --checkpoints all --folder promotion
+run run study.yaml --method asha-promotion --checkpoints all --folder promotion
 is 'promotion runs' "$code" 0
 says 'some trials are paused' stdout 'PAUSED [1-9]'
 truth 'no epoch is trained twice: they resume from their checkpoints' sh -c '
     for file in promotion/*/epochs; do sort "$file" | uniq -d | grep . && exit 1; done; true'
-truth 'and some did resume' sh -c 'grep -l "ran epoch 9" promotion/*/epochs'
+says 'and some did resume' stderr 'trial [0-9]+  (PAUSED|COMPLETE)  loss [0-9.]+ at epoch [3-9]$'
+truth 'no trial failed: one that ran on while it was paused tells of that later' sh -c '! grep FAILED stdout'
 is '--checkpoints all keeps them' "$(ls promotion/*/checkpoint/n | wc -l)" 9
 run run study.yaml --quiet --folder best
 is 'by default the best is kept' "$(ls best/*/checkpoint/n | wc -l)" 1

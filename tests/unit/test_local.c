@@ -187,6 +187,94 @@ static void a_program_finds_what_it_needs(void **state)
     close_world(&w);
 }
 
+/* ---- resuming ---- */
+
+static void expect_report(struct world *w, double resource, double value)
+{
+    struct happening it = next(w);
+    CHECK_INT(it.kind, HAPPENED_REPORT);
+    CHECK_DOUBLE(it.resource, resource);
+    CHECK_DOUBLE(it.value, value);
+}
+
+static void expect_completion(struct world *w)
+{
+    struct happening it = next(w);
+    CHECK_INT(it.kind, HAPPENED_END);
+    CHECK(it.state == WN_COMPLETE, "%s: %s", wn_state_name(it.state), it.detail);
+}
+
+/* It is paused at its first report but has printed more by then, and its checkpoint is beyond that too. */
+static void a_resumed_trial_tells_what_nobody_heard(void **state)
+{
+    (void)state;
+    struct world w;
+    make_world(
+        &w,
+        "cd \"$WINNOW_CHECKPOINT_DIR\" && if test -e done; then echo epoch=4 loss=5; exit; fi; touch done; "
+        "printf 'epoch=1 loss=8\\nepoch=2 loss=7\\nepoch=3 loss=6\\nepoch=4 lo'; sleep 60");
+    open_world(&w);
+    start(&w, 0, 0);
+    expect_report(&w, 1, 8);
+    stop(&w, 0, true);
+    start(&w, 0, 1);
+    expect_report(&w, 2, 7);
+    expect_report(&w, 3, 6);
+    expect_report(&w, 4, 5);
+    expect_completion(&w);
+    close_world(&w);
+}
+
+/* Where a pattern has no resource its reports are numbered, over all runs. */
+static void numbering_goes_on_over_runs(void **state)
+{
+    (void)state;
+    struct world w;
+    make_world(&w, "cd \"$WINNOW_CHECKPOINT_DIR\" && if test -e done; then echo L 5; exit; fi; touch done; "
+                   "printf 'L 8\\nL 7\\nL 6\\n'; sleep 60");
+    w.setup.pattern = "L ([0-9.]+)";
+    open_world(&w);
+    start(&w, 0, 0);
+    expect_report(&w, 1, 8);
+    stop(&w, 0, true);
+    start(&w, 0, 1);
+    expect_report(&w, 2, 7);
+    expect_report(&w, 3, 6);
+    expect_report(&w, 4, 5);
+    expect_completion(&w);
+    close_world(&w);
+}
+
+/* Its checkpoint was the last one; the line after it was never printed. */
+static void a_resumed_trial_may_have_nothing_to_add(void **state)
+{
+    (void)state;
+    struct world w;
+    make_world(&w, "echo all done already");
+    open_world(&w);
+    start(&w, 0, 8);
+    expect_completion(&w);
+    start(&w, 1, 0);
+    CHECK_INT(next(&w).state, WN_FAILED);
+    close_world(&w);
+}
+
+/* Reports of earlier runs are not told twice, and those of a run that starts over are told. */
+static void what_was_heard_is_not_told_again(void **state)
+{
+    (void)state;
+    struct world w;
+    make_world(&w, "printf 'epoch=1 loss=8\\nepoch=2 loss=7\\n'; exit 3");
+    open_world(&w);
+    for (int run = 0; run < 3; run++) {
+        start(&w, 0, run ? 2 : 0);
+        expect_report(&w, 1, 8);
+        expect_report(&w, 2, 7);
+        CHECK_INT(next(&w).state, WN_FAILED);
+    }
+    close_world(&w);
+}
+
 /* More workers than cards: they share them evenly. */
 static void cards_are_shared_out(void **state)
 {
@@ -714,6 +802,10 @@ int main(void)
         cmocka_unit_test(reports_come_as_they_are_printed),
         cmocka_unit_test(a_program_finds_what_it_needs),
         cmocka_unit_test(threads_are_shared_out),
+        cmocka_unit_test(a_resumed_trial_tells_what_nobody_heard),
+        cmocka_unit_test(numbering_goes_on_over_runs),
+        cmocka_unit_test(a_resumed_trial_may_have_nothing_to_add),
+        cmocka_unit_test(what_was_heard_is_not_told_again),
         cmocka_unit_test(cards_are_shared_out),
         cmocka_unit_test(short_trials_in_quick_succession),
         cmocka_unit_test(ends_are_judged),
