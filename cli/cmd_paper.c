@@ -111,8 +111,9 @@ static const struct cli_option options[] = {
     {.name = "seeds", .value = "K", .fallback = "30", .help = "repetitions of everything"},
     {.name = "groups",
      .value = "G,...",
-     .help = "only these: single-fidelity, multi-fidelity, variants, one-epoch, real-curves, yahpo-lcbench, "
-             "surrogates, benchmarks, illustration, claims, all; default: all but yahpo-lcbench"},
+     .help = "only these: single-fidelity, multi-fidelity, variants, one-epoch, released-baselines, "
+             "real-curves, yahpo-lcbench, surrogates, benchmarks, illustration, claims, all; default: all "
+             "but yahpo-lcbench"},
     {.name = "tasks", .value = "T,...", .help = "only these tasks and families"},
     {.name = "jobs", .value = "N", .help = "runs at the same time; default: all cores"},
     DATA_OPTION,

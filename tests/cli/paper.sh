@@ -40,7 +40,7 @@ fi
 run paper --data "$out/data" --seeds 3 --out "$out/p" --jobs 2
 is 'exit code 0' "$code" 0
 is 'says where the page is' "$(cat "$out/stdout")" "$out/p/index.html"
-for group in single-fidelity multi-fidelity variants one-epoch; do
+for group in single-fidelity multi-fidelity variants one-epoch released-baselines; do
     for kind in rank.svg regret.svg cd.svg tasks.svg rank.csv regret.csv cd.csv tasks.csv final.csv; do
         [ -s "$out/p/$group-$kind" ] || echo "$group-$kind"
     done
@@ -76,7 +76,7 @@ text = open(sys.argv[1], encoding="utf-8").read()
 for word in ('id="claims"', 'id="single-fidelity"', 'id="surrogates"', 'id="benchmarks"', 'id="illustration"', 'id="times"',
              "3 seeds the verdicts are preliminary", "</html>"):
     assert word in text, word
-assert text.count("<svg") == 4 * 4 + 1, text.count("<svg")
+assert text.count("<svg") == 5 * 4 + 1, text.count("<svg")
 assert "http://" not in text.replace("http://www.w3.org/", "")
 PYTHON
 cp "$out/p/claims.csv" "$out/p/variants-rank.csv" "$out"

@@ -250,7 +250,7 @@ static void groups_are_the_papers(void **state)
     struct paper_setup setup = {.seeds = 2};
     CHECK_OK(wni_tasks_find(&tasks, "data", &err), err);
     CHECK_OK(wni_paper_experiment(&setup, &tasks, &e, &err), err);
-    CHECK_INT(e.n_groups, 5); /* all but yahpo-lcbench */
+    CHECK_INT(e.n_groups, 6); /* all but yahpo-lcbench */
     CHECK_TEXT(e.groups[0].name, "single-fidelity");
     CHECK_TEXT(e.groups[2].name, "variants");
     for (size_t m = 0; m < e.n_methods; m++) /* methods of the program, each once */
