@@ -62,11 +62,25 @@ static wn_status run_parts(struct paper *p, struct results *results, const struc
     return st;
 }
 
+/* Groups without a single task would make a long page that says nothing. */
+static wn_status check_tasks(const struct experiment *e, struct err *err)
+{
+    size_t n = 0;
+    for (size_t g = 0; g < e->n_groups; g++)
+        n += e->groups[g].n_tasks;
+    if (n || !e->n_groups) return WN_OK;
+    return wni_fail(err, WN_ENOTFOUND,
+                    "none of the tasks to compare methods on is at hand: name the folder of benchmark tables "
+                    "with --data DIR or $WINNOW_DATA ('winnow tasks' lists what is found; --groups "
+                    "illustration needs none)");
+}
+
 static wn_status run_paper(struct paper *p, struct err *err)
 {
     struct experiment e;
     struct results results;
     wn_status st = wni_paper_experiment(&p->setup, &p->tasks, &e, err);
+    if (!st) st = check_tasks(&e, err);
     if (!st) st = wni_results_create(&results, p->out, err);
     if (!st) {
         st = run_parts(p, &results, &e, err);

@@ -95,6 +95,9 @@ says 'and those there are' stderr "unknown group 'single-fidelty'; there are all
 run paper --data "$out/data" --tasks fcnte
 says 'an unknown task' stderr "no task or family 'fcnte' at hand"
 run paper --groups single-fidelity --tasks digits-mlp --seeds 1 --out "$out/r"
-is 'nothing of the paper at hand: exit code 0' "$code" 0
-truth 'and the page says so' grep -q 'No task has a seed' "$out/r/index.html"
+is 'nothing of the paper at hand: exit code 2' "$code" 2
+says 'and what helps' stderr 'none of the tasks to compare methods on is at hand: .* --data DIR'
+truth 'nothing was made' [ ! -e "$out/r" ]
+run paper --groups illustration --seeds 1 --out "$out/r"
+is 'the illustration needs no table' "$code" 0
 finish
