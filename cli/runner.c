@@ -182,6 +182,19 @@ static void notice_changes(struct run *r)
     r->changed = false;
 }
 
+static void tell_interrupted(struct run *r)
+{
+    const struct history *h = &r->study.history;
+    size_t n = 0;
+    char text[100];
+    for (size_t i = 0; i < h->n_retries; i++)
+        n += h->trials[h->retries[i]].state == WN_PAUSED;
+    if (!n) return;
+    snprintf(text, sizeof text, "%zu trial%s interrupted: going on with %s first.", n,
+             n == 1 ? " was" : "s were", n == 1 ? "it" : "them");
+    wni_live_say(&r->live, text);
+}
+
 /* Trials of a runner that was killed, or of a machine that went down, are found now rather than at the first
  * ask, so that they can be told of. */
 static wn_status find_lost(struct run *r, struct err *err)
@@ -379,6 +392,7 @@ static wn_status run_loop(struct run *r, struct err *err)
     st = open_backend(r, err);
     if (!st) {
         set_up_tuner(r);
+        tell_interrupted(r);
         st = find_lost(r, err);
         if (!st) st = wni_tuner_run(&r->study, &r->backend, &r->tuner, &r->result, err);
         r->status = st;

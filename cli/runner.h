@@ -25,7 +25,7 @@ struct run_options {
 #define RUN_OPTIONS                                                                                          \
     {.name = "folder", .value = "DIR", .help = "where trial folders go [winnow-runs/NAME]"},                 \
     {.name = "on-interrupt", .value = "WHAT", .fallback = "finish", .choices = "finish|stop",                \
-     .help = "what the first Ctrl-C does to running trials; the second always stops them"},                  \
+     .help = "what the first Ctrl-C does to running trials; the second always stops them, and they go on with the next resume"}, \
     {.name = "checkpoints", .value = "WHICH", .choices = "best|all|none",                                    \
      .help = "whose checkpoints stay when they are done [the study's, else best]; paused trials keep theirs"}, \
     {.name = "give-up", .value = "N",                                                                        \

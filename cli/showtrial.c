@@ -62,6 +62,11 @@ static void put_lines(struct buf *out, const char *text, int indent)
     }
 }
 
+static const char *retry_words(wn_state state, bool retry)
+{
+    return !retry ? "" : state == WN_PAUSED ? ", to be gone on with" : ", to be tried again";
+}
+
 static void add_ending(struct story *t, const struct event *e)
 {
     struct buf *out = &t->endings;
@@ -79,8 +84,7 @@ static void add_ending(struct story *t, const struct event *e)
             wni_buf_puts(out, "null");
         wni_buf_putc(out, '}');
     } else {
-        wni_buf_printf(out, "  %s at %.15g s%s", state, seconds(e->time),
-                       e->retry ? ", to be tried again" : "");
+        wni_buf_printf(out, "  %s at %.15g s%s", state, seconds(e->time), retry_words(e->state, e->retry));
         wni_buf_puts(out, e->detail && *e->detail ? ": " : "\n");
         if (e->detail) put_lines(out, e->detail, 4);
     }
@@ -120,7 +124,7 @@ static void put_text(const struct story *t, const char *folder, struct buf *out)
     char state[16], scratch[WN_WHY_MAX];
     wni_lower_state((wn_state)row->state, state);
     wni_buf_printf(out, "%-*s%u\n%-*s%s\n", LABEL, "trial", t->trial, LABEL, "study", t->s->name);
-    wni_buf_printf(out, "%-*s%s%s\n", LABEL, "state", state, row->retry ? ", to be tried again" : "");
+    wni_buf_printf(out, "%-*s%s%s\n", LABEL, "state", state, retry_words((wn_state)row->state, row->retry));
     if (t->reason.len) {
         wni_buf_printf(out, "%-*s", LABEL, "reason");
         put_lines(out, t->reason.data, LABEL);

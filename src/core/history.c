@@ -13,7 +13,7 @@
 #include <string.h>
 
 enum {
-    TRIAL_BITS = 28,
+    TRIAL_BITS = 27,
     TRIALS_MAX = (1 << TRIAL_BITS) - 1,
 };
 static const size_t REPORTS_MAX = UINT32_MAX - 1; /* their number, +1, fits in 32 bits */
@@ -26,7 +26,8 @@ enum event_code {
     CODE_RESUME,
     CODE_FINISH,                                             /* + state - WN_PAUSED, up to WN_CANCELLED */
     CODE_RETRY = CODE_FINISH + WN_CANCELLED - WN_PAUSED + 1, /* + state - WN_FAILED, up to WN_LOST */
-    CODE_SETUP = CODE_RETRY + WN_LOST - WN_FAILED + 1,
+    CODE_HAND_BACK = CODE_RETRY + WN_LOST - WN_FAILED + 1,
+    CODE_SETUP,
 };
 _Static_assert(CODE_SETUP < 1 << (32 - TRIAL_BITS), "codes fit beside the trial's number");
 
@@ -181,7 +182,7 @@ wn_status wni_history_check(const struct history *h, const struct event *e, stru
         if (e->state < WN_PAUSED || e->state > WN_CANCELLED)
             return wni_fail(err, WN_EINVAL, "trial %u: a trial does not end as %s", e->trial,
                             wn_state_name(e->state));
-        if (e->retry && (e->state < WN_FAILED || e->state > WN_LOST))
+        if (e->retry && e->state != WN_PAUSED && (e->state < WN_FAILED || e->state > WN_LOST))
             return wni_fail(err, WN_EINVAL, "trial %u: a trial that ended as %s is not retried", e->trial,
                             wn_state_name(e->state));
         return check_trial(h, e, err);
@@ -284,16 +285,17 @@ static void append_resume(struct history *h, const struct event *e)
 {
     struct trial *t = &h->trials[e->trial];
     append_code(h, CODE_RESUME, e->trial);
+    if (wni_trial_tries_again(t) && t->attempt < UINT8_MAX) t->attempt++;
     set_state(h, e->trial, WN_RUNNING);
     t->ended = NAN;
-    if (t->retry && t->attempt < UINT8_MAX) t->attempt++;
     set_retry(h, e->trial, false);
 }
 
 static void append_finish(struct history *h, const struct event *e)
 {
-    uint32_t code = e->retry ? CODE_RETRY + (uint32_t)(e->state - WN_FAILED)
-                             : CODE_FINISH + (uint32_t)(e->state - WN_PAUSED);
+    uint32_t code = !e->retry               ? CODE_FINISH + (uint32_t)(e->state - WN_PAUSED)
+                    : e->state == WN_PAUSED ? CODE_HAND_BACK
+                                            : CODE_RETRY + (uint32_t)(e->state - WN_FAILED);
     append_code(h, code, e->trial);
     set_state(h, e->trial, e->state);
     h->trials[e->trial].ended = e->time;
@@ -361,7 +363,7 @@ bool wni_history_next(const struct history *h, struct history_cursor *at, struct
         out->kind = EVENT_FINISH;
         out->retry = code >= CODE_RETRY;
         if (out->retry) {
-            out->state = (wn_state)(code - CODE_RETRY + WN_FAILED);
+            out->state = code == CODE_HAND_BACK ? WN_PAUSED : (wn_state)(code - CODE_RETRY + WN_FAILED);
             break;
         }
         out->state = (wn_state)(code - CODE_FINISH + WN_PAUSED);

@@ -23,7 +23,8 @@ enum event_kind {
 struct event {
     enum event_kind kind;
     bool queued;     /* ASK: the configuration is the head of the queue */
-    bool retry;      /* FINISH as FAILED, TIMEOUT or LOST: a RESUME is to follow */
+    bool retry;      /* FINISH as FAILED, TIMEOUT or LOST, or as PAUSED because its worker was told to end: a
+                        RESUME is to follow, whatever the scheduler thinks */
     wn_state state;  /* FINISH */
     uint32_t trial;  /* not for ENQUEUE and SETUP; for ASK the next unused number */
     double resource; /* REPORT, > 0 */
@@ -59,7 +60,7 @@ struct history {
     double *queue; /* configurations waiting, rows of space->n; the head is queue_head */
     size_t queue_head, n_queue, queue_cap;
 
-    uint32_t *retries; /* trials that wait to be tried again, the longest waiting first */
+    uint32_t *retries; /* trials that wait to be tried again or gone on with, the longest waiting first */
     size_t n_retries, retries_cap;
 
     size_t by_state[WN_CANCELLED + 1]; /* trials in each state */
@@ -78,7 +79,7 @@ struct trial {
     uint8_t state;         /* wn_state */
     uint8_t broken;        /* a report was not finite */
     uint8_t attempt;       /* 1, and one more for each retry */
-    uint8_t retry;         /* ended, and waits to be tried again */
+    uint8_t retry;         /* ended, and waits to be tried again; PAUSED: to be gone on with */
 };
 
 wn_status wni_history_init(struct history *h, const struct space *space, struct err *err);
@@ -110,6 +111,12 @@ static inline const double *wni_history_config(const struct history *h, uint32_t
 /* The last value of a trial and the resource it belongs to; false when it has none that is finite, or failed.
  */
 bool wni_history_last(const struct history *h, uint32_t trial, double *value, double *resource);
+
+/* Whether the RESUME it waits for is another attempt, rather than more of the same. */
+static inline bool wni_trial_tries_again(const struct trial *t)
+{
+    return t->retry && t->state != WN_PAUSED;
+}
 
 static inline bool wni_state_is_final(wn_state state)
 {

@@ -85,7 +85,7 @@ void wni_row_after(const struct study *s, const struct event *e, struct buf *jso
     if (e->kind == EVENT_RESUME) {
         out->state = WN_RUNNING;
         out->ended = NAN;
-        if (s->history.trials[e->trial].retry) out->attempt++;
+        if (wni_trial_tries_again(&s->history.trials[e->trial])) out->attempt++;
     }
 }
 

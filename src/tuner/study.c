@@ -369,7 +369,7 @@ static bool worth_retrying(const struct study *s, uint32_t trial, wn_state state
 }
 
 static wn_status finish_entered(struct study *s, uint32_t trial, wn_state state, const char *detail,
-                                double now, struct err *err)
+                                bool hand_back, double now, struct err *err)
 {
     struct event e = {.kind = EVENT_FINISH,
                       .trial = trial,
@@ -377,7 +377,7 @@ static wn_status finish_entered(struct study *s, uint32_t trial, wn_state state,
                       .detail = detail,
                       .time = now};
     wn_decision ignored;
-    e.retry = worth_retrying(s, trial, e.state);
+    e.retry = worth_retrying(s, trial, e.state) || (hand_back && e.state == WN_PAUSED);
     return wni_study_happen(s, &e, &ignored, err);
 }
 
@@ -390,7 +390,7 @@ static wn_status give_up(struct study *s, double now, struct err *err)
     st = s->store.ops->expired(s->store.self, &trial, err);
     if (st || trial == TRIAL_NONE) return wni_study_leave(s, st, err);
     if (trial < s->history.n_trials && s->history.trials[trial].state == WN_RUNNING)
-        return finish_entered(s, trial, WN_LOST, "its worker gave no sign of life", now, err);
+        return finish_entered(s, trial, WN_LOST, "its worker gave no sign of life", false, now, err);
     return wni_study_leave(s, s->store.ops->lease(s->store.self, trial, LEASE_DROP, 0, err), err);
 }
 
@@ -443,7 +443,14 @@ wn_status wni_study_finish_as(struct study *s, uint32_t trial, wn_state state, c
                               struct err *err)
 {
     wn_status st = wni_study_enter(s, err);
-    return st ? st : finish_entered(s, trial, state, detail, now, err);
+    return st ? st : finish_entered(s, trial, state, detail, false, now, err);
+}
+
+wn_status wni_study_hand_back(struct study *s, uint32_t trial, const char *detail, double now,
+                              struct err *err)
+{
+    wn_status st = wni_study_enter(s, err);
+    return st ? st : finish_entered(s, trial, WN_PAUSED, detail, true, now, err);
 }
 
 wn_status wni_study_finish(struct study *s, uint32_t trial, wn_state state, double now, struct err *err)

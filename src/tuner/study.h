@@ -84,6 +84,10 @@ wn_status wni_study_finish(struct study *s, uint32_t trial, wn_state state, doub
 /* With a sentence for people that says why; NULL: none. */
 wn_status wni_study_finish_as(struct study *s, uint32_t trial, wn_state state, const char *detail, double now,
                               struct err *err);
+/* The worker was told to end and the trial was not over: it is PAUSED, and the next worker that asks goes on
+ * with it.  The scheduler does not hear of it. */
+wn_status wni_study_hand_back(struct study *s, uint32_t trial, const char *detail, double now,
+                              struct err *err);
 wn_status wni_study_enqueue(struct study *s, const double *config, double now, struct err *err);
 
 /* Goes on with another setup, which every process learns from the log: parameters as wni_space_widen()

@@ -14,6 +14,7 @@ enum {
 };
 static const double SYNC_SECONDS = 1; /* until we notice what others did, at the latest */
 static const char RUN_ENDED[] = "the run ended before it did";
+static const char INTERRUPTED[] = "interrupted; it goes on when the study does";
 
 struct running {
     uint32_t trial;
@@ -508,19 +509,31 @@ static wn_status loop(struct tuner *t, struct err *err)
     return st;
 }
 
+/* Records how a trial ends that was stopped for the run's sake.  A limit is the end of the study, so it is
+ * over; whoever interrupts a run has not said that. */
+static wn_status settle_trial(struct tuner *t, uint32_t trial, bool goes_on, struct err *err)
+{
+    const char *why = goes_on ? INTERRUPTED : RUN_ENDED;
+    wn_status st = goes_on ? wni_study_hand_back(t->study, trial, why, age(t), err)
+                           : wni_study_finish_as(t->study, trial, WN_CANCELLED, why, age(t), err);
+    if (st == WN_ESTATE) st = WN_OK; /* somebody else has */
+    if (st) return st;
+    WATCH(t, on_end, trial, (wn_state)t->study->history.trials[trial].state, why);
+    if (is_final(t, trial)) drop_checkpoints(t, trial);
+    return WN_OK;
+}
+
 /* Stops what still runs.  A failure of the run itself comes first: here we do what can be done. */
 static wn_status settle(struct tuner *t, wn_status failed, struct err *err)
 {
     struct err own = {0};
     wn_status first = failed;
+    bool goes_on = t->result->interrupted && !failed;
     while (t->n_running > 0) {
         uint32_t trial = t->running[0].trial;
-        wn_status st = t->backend->ops->stop(t->backend->self, trial, false, &own);
-        wn_status finished = wni_study_finish_as(t->study, trial, WN_CANCELLED, RUN_ENDED, age(t), &own);
+        wn_status st = t->backend->ops->stop(t->backend->self, trial, goes_on, &own);
         take_out(t, &t->running[0]);
-        if (finished == WN_ESTATE) finished = WN_OK; /* somebody else has */
-        if (!finished) WATCH(t, on_end, trial, (wn_state)t->study->history.trials[trial].state, RUN_ENDED);
-        if (!finished && is_final(t, trial)) drop_checkpoints(t, trial);
+        wn_status finished = settle_trial(t, trial, goes_on, &own);
         if (!first && (st || finished)) {
             first = st ? st : finished;
             *err = own;

@@ -52,7 +52,8 @@ struct tuner_setup {
                                 study has reported anything; 0: never */
     enum keep_checkpoints keep;
     bool charge; /* tell the backend the real seconds spent deciding */
-    bool settle; /* what still runs at the end is stopped and recorded as CANCELLED, not left RUNNING */
+    bool settle; /* what still runs at the end is stopped and recorded as CANCELLED, or handed back after an
+                    interrupt, not left RUNNING */
     bool interrupt_ends; /* the first interrupt is as urgent as the second */
 };
 

@@ -144,7 +144,11 @@ goes_on once 'COMPLETE 4'
 broken twice 'INT INT'
 is 'twice: exit code 130' "$code" 130
 is 'its trials are gone' "$(alive)" 0
-goes_on twice 'COMPLETE 2, CANCELLED 2'
+run show twice --trial 0
+says 'twice: they wait' stdout '^state +paused, to be gone on with$'
+says 'twice: and why' stdout '^reason +interrupted; it goes on when the study does$'
+goes_on twice 'COMPLETE 4'
+truth 'twice: gone on with, from their checkpoints' sh -c '[ "$(cat twice-runs/*/stdout | wc -l)" -le 12 ]'
 broken killed KILL
 is 'kill -9: exit code 137' "$code" 137
 sleep 0.6
@@ -152,7 +156,7 @@ is 'the guard ends its trials' "$(alive)" 0
 run trials killed --state running --format csv
 is 'which the log takes for running' "$(sed 1d stdout | wc -l)" 2
 goes_on killed 'COMPLETE 4'
-truth 'killed: lost at once, run again, with their checkpoints' sh -c '[ "$(cat killed-runs/*/stdout | wc -l)" = 12 ]'
+truth 'killed: lost at once, run again, with their checkpoints' sh -c '[ "$(cat killed-runs/*/stdout | wc -l)" -le 12 ]'
 
 # ---- what is kept of trials, and a limit of epochs ----
 

@@ -182,11 +182,11 @@ says 'running trials finish' stdout '^2 trials \(COMPLETE 2\)'
 says 'and that is said' stderr 'Interrupted: waiting for 2 running trials. Ctrl-C again stops them now.'
 interrupted 'INT INT' -- sh -c 'mkdir -p marks/$WINNOW_TRIAL; sleep 60; echo loss=1'
 is 'twice: exit code 130' "$code" 130
-says 'running trials are stopped' stdout '^2 trials \(CANCELLED 2\)'
+says 'running trials are stopped' stdout '^2 trials \(PAUSED 2\)'
 interrupted TERM -- sh -c 'trap "" TERM; mkdir -p marks/$WINNOW_TRIAL; while :; do sleep 0.05; done'
 is 'SIGTERM stops at once' "$code" 130
 interrupted INT --on-interrupt stop -- sh -c 'mkdir -p marks/$WINNOW_TRIAL; sleep 60; echo loss=1'
-says '--on-interrupt stop does so at the first Ctrl-C' stdout '^2 trials \(CANCELLED 2\)'
+says '--on-interrupt stop does so at the first Ctrl-C' stdout '^2 trials \(PAUSED 2\)'
 
 interrupted KILL -- sh -c 'mkdir -p marks/$WINNOW_TRIAL; echo $$ >>pids; sleep 60; echo loss=1'
 is 'a runner that is killed' "$code" 137

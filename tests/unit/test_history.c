@@ -91,7 +91,8 @@ static int attempt_of(const struct model *m, uint32_t trial)
         const struct event *e = &m->log[i].event;
         if (e->kind == EVENT_ENQUEUE || e->kind == EVENT_REPORT || e->trial != trial) continue;
         attempt += e->kind == EVENT_RESUME && waits;
-        waits = e->kind == EVENT_FINISH && e->retry;
+        waits =
+            e->kind == EVENT_FINISH && e->retry && e->state != WN_PAUSED; /* handed back: the same attempt */
     }
     return attempt;
 }
@@ -191,7 +192,8 @@ static wn_status expected_status(const struct model *m, const struct event *e)
         return state_of(m, e->trial) == WN_PAUSED || waits_for_retry(m, e->trial) ? WN_OK : WN_ESTATE;
     case EVENT_FINISH:
         if (e->state < WN_PAUSED || e->state > WN_CANCELLED) return WN_EINVAL;
-        if (e->retry && e->state != WN_FAILED && e->state != WN_TIMEOUT && e->state != WN_LOST)
+        if (e->retry && e->state != WN_FAILED && e->state != WN_TIMEOUT && e->state != WN_LOST &&
+            e->state != WN_PAUSED)
             return WN_EINVAL;
         if (e->trial >= n_trials) return WN_ENOTFOUND;
         if (waits_for_retry(m, e->trial) && e->state == WN_CANCELLED) return WN_OK;
@@ -263,7 +265,8 @@ static struct event random_event(const struct model *m, struct rng *rng, double 
         e.kind = EVENT_FINISH;
         e.state = (wn_state)check_between(rng, 0, STATES);
         if (check_chance(rng, 30)) e.state = check_chance(rng, 50) ? WN_PAUSED : WN_LOST;
-        e.retry = check_chance(rng, e.state >= WN_FAILED && e.state <= WN_LOST ? 50 : 5);
+        bool may_wait = e.state == WN_PAUSED || (e.state >= WN_FAILED && e.state <= WN_LOST);
+        e.retry = check_chance(rng, may_wait ? 50 : 5);
     }
     return e;
 }
@@ -504,7 +507,7 @@ static void refusals_are_named(void **state)
     size_t trials = h.n_trials, reports = h.n_reports; /* pretend to be full */
     h.n_trials = (1 << 28) - 1;
     check_refused(&h, (struct event){.kind = EVENT_ASK, .trial = (1 << 28) - 1, .config = &five}, WN_ESTATE,
-                  "a study holds at most 268435455 trials");
+                  "a study holds at most 134217727 trials");
     h.n_trials = trials;
     h.n_reports = UINT32_MAX - 1;
     check_refused(&h, (struct event){.kind = EVENT_REPORT, .trial = 0, .resource = 1}, WN_ESTATE,

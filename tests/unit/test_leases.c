@@ -295,7 +295,8 @@ static void workers_wait_for_retries(void **state)
     wni_study_release(&s);
 }
 
-/* To a scheduler the trial just went on: a study with a failure and its retry decides like one without. */
+/* To a scheduler the trial just went on: a study with a failure and its retry decides like one without, and
+ * so does one whose trials are handed back. */
 static void schedulers_do_not_notice(void **state)
 {
     (void)state;
@@ -306,19 +307,29 @@ static void schedulers_do_not_notice(void **state)
                 {"sync", "scheduler.brackets=2"},
                 {"median", "scheduler.min_trials=1"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct study with, without;
-        for (int trouble = 0; trouble < 2; trouble++) {
-            struct study *s = trouble ? &with : &without;
-            open_as(s, rows[i].scheduler, rows[i].options, (unsigned)trouble);
+        enum { NONE, FAILURES, HAND_BACKS, TROUBLES };
+        struct study studies[TROUBLES];
+        for (int trouble = NONE; trouble < TROUBLES; trouble++) {
+            struct study *s = &studies[trouble];
+            open_as(s, rows[i].scheduler, rows[i].options, trouble == FAILURES);
             for (int round = 0; round < 40; round++) {
                 struct handout job = ask(s);
                 double at = job.resumed_from;
+                bool handed_back = false;
                 wn_decision next = WN_CONTINUE;
                 while (next == WN_CONTINUE && at < 9) {
-                    if (trouble && job.attempt == 1 && at == job.trial % 3) {
-                        finish(s, job.trial, WN_FAILED);
+                    bool now = at == job.trial % 3 && trouble && job.attempt == 1 && !handed_back;
+                    if (now && trouble == FAILURES) finish(s, job.trial, WN_FAILED);
+                    if (now && trouble == HAND_BACKS) {
+                        CHECK_OK(wni_study_hand_back(s, job.trial, "over there", 0, &err), err);
+                        CHECK_INT(s->history.trials[job.trial].state, WN_PAUSED);
+                        handed_back = true;
+                    }
+                    if (now) {
                         struct handout same = ask(s);
                         CHECK_INT(same.trial, job.trial);
+                        CHECK_DOUBLE(same.resumed_from, at);
+                        CHECK_INT(same.attempt, trouble == FAILURES ? 2 : 1);
                         job = same;
                     }
                     at++;
@@ -329,15 +340,19 @@ static void schedulers_do_not_notice(void **state)
             wni_store_close(&s->store);
             CHECK_OK(wni_store_remove(url, "s", &err), err);
         }
-        CHECK_INT(with.history.n_trials, without.history.n_trials);
-        CHECK_INT(with.history.n_reports, without.history.n_reports);
-        CHECK(with.history.n_events > without.history.n_events, "%s: nothing failed", rows[i].scheduler);
-        for (uint32_t t = 0; t < with.history.n_trials; t++) {
-            CHECK_INT(with.history.trials[t].state, without.history.trials[t].state);
-            CHECK_INT(with.decisions[t], without.decisions[t]);
+        const struct history *without = &studies[NONE].history;
+        for (int trouble = FAILURES; trouble < TROUBLES; trouble++) {
+            const struct history *with = &studies[trouble].history;
+            CHECK_INT(with->n_trials, without->n_trials);
+            CHECK_INT(with->n_reports, without->n_reports);
+            CHECK(with->n_events > without->n_events, "%s: no trouble", rows[i].scheduler);
+            for (uint32_t t = 0; t < with->n_trials; t++) {
+                CHECK_INT(with->trials[t].state, without->trials[t].state);
+                CHECK_INT(studies[trouble].decisions[t], studies[NONE].decisions[t]);
+            }
         }
-        wni_study_release(&with);
-        wni_study_release(&without);
+        for (int trouble = NONE; trouble < TROUBLES; trouble++)
+            wni_study_release(&studies[trouble]);
     }
 }
 

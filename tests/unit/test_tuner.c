@@ -812,6 +812,7 @@ static void the_first_interrupt_lets_trials_finish(void **state)
     wni_study_release(&r.study);
 }
 
+/* They are handed back, and whoever runs the study next goes on with them. */
 static void the_second_does_not(void **state)
 {
     (void)state;
@@ -822,8 +823,18 @@ static void the_second_does_not(void **state)
         r.stage.again_at = once ? 0 : 7;
         CHECK_OK(run(&r, (struct tuner_setup){.workers = 3, .settle = true, .interrupt_ends = once}), r.err);
         CHECK(r.result.interrupted, "it says why");
-        CHECK_INT(count(&r, WN_CANCELLED), 3);
+        CHECK_INT(count(&r, WN_PAUSED), 3);
+        CHECK_INT(r.ended[WN_PAUSED], 3);
         CHECK_INT(r.stage.clock, once ? 5 : 7);
+        for (uint32_t i = 0; i < 3; i++)
+            CHECK_INT(r.stage.told[i].discarded, 0);
+        r.stage.interrupt_at = r.stage.again_at = 0;
+        CHECK_OK(run(&r, (struct tuner_setup){.workers = 3, .settle = true, .limits = {.trials = 3}}), r.err);
+        CHECK_INT(count(&r, WN_COMPLETE), 3);
+        for (uint32_t i = 0; i < 3; i++) {
+            CHECK_INT(r.stage.told[i].starts, 2);
+            CHECK_INT(r.study.history.trials[i].attempt, 1);
+        }
         wni_study_release(&r.study);
     }
 }
@@ -885,9 +896,8 @@ static void checkpoints_go_with_trials_that_never_ended(void **state)
     for (int keep = KEEP_BEST; keep <= KEEP_NONE; keep++) {
         struct run r;
         open_processes(&r, "fifo", 9);
-        r.stage.interrupt_at = 5;
         struct tuner_setup setup = {
-            .workers = 3, .settle = true, .interrupt_ends = true, .keep = (enum keep_checkpoints)keep};
+            .workers = 3, .settle = true, .limits = {.reports = 5}, .keep = (enum keep_checkpoints)keep};
         CHECK_OK(run(&r, setup), r.err);
         CHECK_INT(count(&r, WN_CANCELLED), 3);
         for (uint32_t i = 0; i < 3; i++) {
@@ -895,8 +905,7 @@ static void checkpoints_go_with_trials_that_never_ended(void **state)
             CHECK_INT(r.stage.told[i].discarded > 0, !kept);
             r.stage.told[i].discarded = 0;
         }
-        r.stage.interrupt_at = 0;
-        setup.limits.trials = 3; /* there are: nothing is to be done but this */
+        setup.limits = (struct tuner_limits){.trials = 3}; /* there are: nothing is to be done but this */
         CHECK_OK(run(&r, setup), r.err);
         for (uint32_t i = 0; i < 3; i++)
             CHECK_INT(r.stage.told[i].discarded,
