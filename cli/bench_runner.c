@@ -92,15 +92,15 @@ static wn_status run_trials(struct study *study, const struct space *space, cons
     struct tuner_result result;
     struct tuner_setup tuner = {
         .workers = m->workers, .limits = {.trials = m->trials}, .keep = KEEP_NONE, .settle = true};
-    wn_status st = wni_local_open(&backend,
-                                  &(struct local_setup){.workers = m->workers,
-                                                        .study = "runner",
-                                                        .folder = folder,
-                                                        .space = space,
-                                                        .expand = expand,
-                                                        .metric = "loss",
-                                                        .grace = 5},
-                                  err);
+    wn_status st = wni_backend_open(&backend, wni_backend_find("local", NULL),
+                                    &(struct backend_setup){.workers = m->workers,
+                                                            .study = "runner",
+                                                            .folder = folder,
+                                                            .space = space,
+                                                            .expand = expand,
+                                                            .metric = "loss",
+                                                            .grace = 5},
+                                    err);
     if (st) return st;
     begin(m);
     st = wni_tuner_run(study, &backend, &tuner, &result, err);

@@ -1,7 +1,6 @@
 /* runner.c -- joins a study file, a store, local processes and the tuner's loop. */
 #include "cli/runner.h"
 
-#include "backend/local.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/number.h"
@@ -113,27 +112,27 @@ static wn_status open_backend(struct run *r, struct err *err)
     else
         wni_buf_printf(&r->folder, "winnow-runs/%s", f->name);
     if (r->folder.failed) return wni_fail_memory(err);
-    return wni_local_open(&r->backend,
-                          &(struct local_setup){.workers = (unsigned)f->workers,
-                                                .study = f->name,
-                                                .folder = r->folder.data,
-                                                .space = &r->study.space,
-                                                .expand = expand,
-                                                .context = r,
-                                                .metric = f->metric.name,
-                                                .resource = f->resource.name,
-                                                .pattern = f->pattern,
-                                                .min_resource = f->resource.min,
-                                                .max_resource = f->resource.max,
-                                                .timeout = f->trial.timeout,
-                                                .grace = f->trial.grace,
-                                                .gpus = f->gpus,
-                                                .n_gpus = f->n_gpus,
-                                                .env = r->env,
-                                                .n_env = f->n_env,
-                                                .tick = TICK_SECONDS,
-                                                .interrupts = true},
-                          err);
+    return wni_backend_open(&r->backend, f->backend,
+                            &(struct backend_setup){.workers = (unsigned)f->workers,
+                                                    .study = f->name,
+                                                    .folder = r->folder.data,
+                                                    .space = &r->study.space,
+                                                    .expand = expand,
+                                                    .context = r,
+                                                    .metric = f->metric.name,
+                                                    .resource = f->resource.name,
+                                                    .pattern = f->pattern,
+                                                    .min_resource = f->resource.min,
+                                                    .max_resource = f->resource.max,
+                                                    .timeout = f->trial.timeout,
+                                                    .grace = f->trial.grace,
+                                                    .gpus = f->gpus,
+                                                    .n_gpus = f->n_gpus,
+                                                    .env = r->env,
+                                                    .n_env = f->n_env,
+                                                    .tick = TICK_SECONDS,
+                                                    .interrupts = true},
+                            err);
 }
 
 /* ---- while it runs ---- */

@@ -24,6 +24,7 @@ struct run_options {
 /* clang-format off */
 #define RUN_OPTIONS                                                                                          \
     {.name = "folder", .value = "DIR", .help = "where trial folders go [winnow-runs/NAME]"},                 \
+    {.name = "backend", .value = "NAME", .help = "where trials run [the study's, else local: processes here]"}, \
     {.name = "on-interrupt", .value = "WHAT", .fallback = "finish", .choices = "finish|stop",                \
      .help = "what the first Ctrl-C does to running trials; the second always stops them, and they go on with the next resume"}, \
     {.name = "checkpoints", .value = "WHICH", .choices = "best|all|none",                                    \

@@ -169,6 +169,7 @@ static void override_all(struct builder *b, struct node *root, const struct args
     } rows[] = {{"name", NULL, "name"},
                 {"store", NULL, "store"},
                 {"folder", NULL, "folder"},
+                {"backend", NULL, "backend"},
                 {"workers", NULL, "workers"},
                 {"seed", NULL, "seed"},
                 {"trials", "stop", "trials"},

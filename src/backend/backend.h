@@ -1,14 +1,40 @@
 /* backend.h -- where trials run: simulated, as local processes, on a cluster.
  *
+ * To add one that runs a user's program: one file that defines a `const struct backend_ops wni_backend_NAME`,
+ * and a line in backends.def.
+ *
  * The tuner starts and ends trials and pulls what happened, one happening at a time.  Time belongs to the
  * backend: virtual in the simulator, the wall clock elsewhere. */
 #ifndef WNI_BACKEND_BACKEND_H
 #define WNI_BACKEND_BACKEND_H
 
 #include "base/err.h"
+#include "core/space.h"
 
 #include <stdbool.h>
 #include <stdint.h>
+
+/* The program that is to be run, and how; the same for all backends that run one. */
+struct backend_setup {
+    unsigned workers;   /* trials at the same time */
+    const char *study;  /* its name */
+    const char *folder; /* trial folders are made in it; it is made itself if need be */
+    const struct space *space;
+    /* The argument vector of a trial, NULL-terminated, in the arena. */
+    wn_status (*expand)(void *context, uint32_t trial, const double *config, struct arena *arena,
+                        const char *const **argv, struct err *err);
+    void *context;
+    const char *metric, *resource, *pattern; /* see report.h; resource and pattern may be NULL */
+    double min_resource, max_resource;
+    double timeout; /* seconds a run may take; 0: any */
+    double grace;   /* seconds between SIGTERM and SIGKILL */
+    const int64_t *gpus;
+    size_t n_gpus;
+    const char *const *env; /* NAME, VALUE, NAME, VALUE, ... */
+    size_t n_env;           /* pairs */
+    double tick;            /* HAPPENED_TICK after so many seconds without anything else; 0: never */
+    bool interrupts;        /* SIGINT, SIGTERM and SIGHUP become happenings */
+};
 
 enum happening_kind {
     HAPPENED_REPORT,    /* a trial reported `value` at `resource` */
@@ -31,7 +57,11 @@ struct happening {
 };
 
 struct backend_ops {
-    const char *name;
+    const char *name;    /* as in study files */
+    const char *summary; /* in lists and the manual */
+    /* What `setup` points to outlives the backend.  NULL: it does not run programs and is opened by a
+     * function of its own. */
+    wn_status (*open)(const struct backend_setup *setup, void **self, struct err *err);
     bool ticks; /* next() may be waited for with nothing running: it gives HAPPENED_TICK */
     /* Runs a trial on a free worker.  `again`: it has run before, here or elsewhere, and was paused, failed
      * or lost; what it kept for this is there.  `resumed_from` is the resource it had reported by then. */
@@ -61,5 +91,13 @@ struct backend {
     const struct backend_ops *ops;
     void *self;
 };
+
+/* The rows of backends.def. */
+size_t wni_backend_count(void);
+const struct backend_ops *wni_backend_at(size_t i);
+/* NULL with err "unknown backend ...". */
+const struct backend_ops *wni_backend_find(const char *name, struct err *err);
+wn_status wni_backend_open(struct backend *backend, const struct backend_ops *ops,
+                           const struct backend_setup *setup, struct err *err);
 
 #endif

@@ -95,8 +95,8 @@ struct queued {
 };
 
 struct local {
-    const struct local_setup *setup; /* points to `own` */
-    struct local_setup own;
+    const struct backend_setup *setup; /* points to `own` */
+    struct backend_setup own;
     char folder[TRIAL_PATH_MAX]; /* absolute */
     uint32_t known;              /* no folder of a trial from this number on was there at the start */
     struct report_form form;
@@ -618,7 +618,7 @@ static void on_signal(uv_signal_t *handle, int number)
 static void set_environment(const struct local *b, const struct slot *slot, const struct waiting *w,
                             const char *config, struct environment *e)
 {
-    const struct local_setup *s = b->setup;
+    const struct backend_setup *s = b->setup;
     const struct making *makings = slot->spawn.makings;
     uint32_t seat = b->seats.number[slot - b->slots];
     wni_environment_copy(e, &b->base);
@@ -928,7 +928,7 @@ static int count_cores(void)
 /* What is the same for all trials. */
 static void set_base_environment(struct local *b)
 {
-    const struct local_setup *s = b->setup;
+    const struct backend_setup *s = b->setup;
     struct environment *e = &b->base;
     unsigned threads = (unsigned)count_cores() / s->workers;
     wni_environment_init(e, environ);
@@ -964,20 +964,9 @@ static int open_loop(struct local *b)
     return failed;
 }
 
-static const struct backend_ops local_ops = {.name = "local",
-                                             .ticks = true,
-                                             .start = start,
-                                             .stop = stop,
-                                             .complete = complete,
-                                             .discard = discard,
-                                             .next = next,
-                                             .pending = pending,
-                                             .now = now,
-                                             .close = close_local};
-
 static wn_status open_parts(struct local *b, struct err *err)
 {
-    const struct local_setup *s = b->setup;
+    const struct backend_setup *s = b->setup;
     b->slots = wni_new(struct slot, s->workers);
     b->waiting = wni_new(struct waiting, s->workers);
     b->freed = wni_new(double, s->workers);
@@ -999,10 +988,8 @@ static wn_status open_parts(struct local *b, struct err *err)
     return failed ? wni_fail(err, WN_EIO, "cannot start the event loop: %s", uv_strerror(failed)) : WN_OK;
 }
 
-wn_status wni_local_open(struct backend *backend, const struct local_setup *setup, struct err *err)
+static wn_status open_local(const struct backend_setup *setup, void **self, struct err *err)
 {
-    *backend = (struct backend){0};
-    if (setup->workers == 0) return wni_fail(err, WN_EINVAL, "a study needs at least one worker");
     struct local *b = wni_new(struct local, 1);
     if (!b) return wni_fail_memory(err);
     b->own = *setup;
@@ -1011,13 +998,25 @@ wn_status wni_local_open(struct backend *backend, const struct local_setup *setu
     b->seats.fd = -1;
     b->opened = wni_clock_seconds();
     wn_status st = open_parts(b, err);
-    if (st) {
+    if (st)
         close_local(b);
-        return st;
-    }
-    *backend = (struct backend){.ops = &local_ops, .self = b};
-    return WN_OK;
+    else
+        *self = b;
+    return st;
 }
+
+const struct backend_ops wni_backend_local = {.name = "local",
+                                              .summary = "processes on this machine",
+                                              .ticks = true,
+                                              .open = open_local,
+                                              .start = start,
+                                              .stop = stop,
+                                              .complete = complete,
+                                              .discard = discard,
+                                              .next = next,
+                                              .pending = pending,
+                                              .now = now,
+                                              .close = close_local};
 
 struct local_figures wni_local_figures(const struct backend *backend)
 {

@@ -1,38 +1,13 @@
 /* local.h -- trials as processes on this machine.
  *
  * Each trial is a process in a session of its own, with a folder of its own (trialdir.h).  Its output goes to
- * files there, which are read as they grow.  See README.md in this directory for the reasons, and
- * docs/manual/trials.md for what a program may rely on. */
+ * files there, which are read as they grow.  It reaps all children of the process, and becomes the parent of
+ * orphans below it (PR_SET_CHILD_SUBREAPER) while it is open: one in a process at a time.  See README.md in
+ * this directory for the reasons, and docs/manual/trials.md for what a program may rely on. */
 #ifndef WNI_BACKEND_LOCAL_H
 #define WNI_BACKEND_LOCAL_H
 
 #include "backend/backend.h"
-#include "core/space.h"
-
-struct local_setup {
-    unsigned workers;
-    const char *study;  /* its name */
-    const char *folder; /* trial folders are made in it; it is made itself if need be */
-    const struct space *space;
-    /* The argument vector of a trial, NULL-terminated, in the arena. */
-    wn_status (*expand)(void *context, uint32_t trial, const double *config, struct arena *arena,
-                        const char *const **argv, struct err *err);
-    void *context;
-    const char *metric, *resource, *pattern; /* see report.h; resource and pattern may be NULL */
-    double min_resource, max_resource;
-    double timeout; /* seconds a run may take; 0: any */
-    double grace;   /* seconds between SIGTERM and SIGKILL */
-    const int64_t *gpus;
-    size_t n_gpus;
-    const char *const *env; /* NAME, VALUE, NAME, VALUE, ... */
-    size_t n_env;           /* pairs */
-    double tick;            /* HAPPENED_TICK after so many seconds without anything else; 0: never */
-    bool interrupts;        /* SIGINT, SIGTERM and SIGHUP become happenings */
-};
-
-/* What `setup` points to outlives the backend.  Reaps all children of the process, and becomes the parent of
- * orphans below it (PR_SET_CHILD_SUBREAPER) while it is open: one backend in a process at a time. */
-wn_status wni_local_open(struct backend *backend, const struct local_setup *setup, struct err *err);
 
 /* For measurement: from the end of a process until there was the next one in its place, and until that was
  * seen to have executed its program, which also takes its own share of the processor. */

@@ -258,6 +258,15 @@ static void default_name(struct reader *r, const char *file)
 
 /* ---- the whole file ---- */
 
+static void read_backend(struct reader *r, const struct node *at, const struct node *value)
+{
+    struct err err;
+    (void)at;
+    if (!wni_needs_text(r, value, "backend", "the name of a backend")) return;
+    r->study->backend = wni_backend_find(value->text, &err);
+    if (!r->study->backend) wni_problem(r->problems, value, "%s", err.text);
+}
+
 static void read_parameters(struct reader *r, const struct node *at, const struct node *value)
 {
     (void)at;
@@ -280,6 +289,7 @@ static const struct key_def file_keys[] = {
     {"method", KEY_OTHER, .read = read_later},
     {"searcher", KEY_OTHER, .read = read_later},
     {"scheduler", KEY_OTHER, .read = read_later},
+    {"backend", KEY_OTHER, .read = read_backend},
     {"workers", KEY_INT, FIELD(workers), .min = 1, .max = 100000},
     {"stop", KEY_OTHER, .read = read_stop},
     {"seed", KEY_INT, FIELD(seed), .min = 0, .max = INT64_MAX},
@@ -293,8 +303,10 @@ static const struct key_def file_keys[] = {
 
 static void defaults(struct studyfile *study)
 {
-    *study = (struct studyfile){
-        .workers = 1, .resource = {.min = 1, .max = 1}, .trial = {.grace = 10, .checkpoints = "best"}};
+    *study = (struct studyfile){.workers = 1,
+                                .backend = wni_backend_find("local", NULL),
+                                .resource = {.min = 1, .max = 1},
+                                .trial = {.grace = 10, .checkpoints = "best"}};
     wni_space_init(&study->space);
 }
 

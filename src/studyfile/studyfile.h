@@ -6,6 +6,7 @@
 #ifndef WNI_STUDYFILE_STUDYFILE_H
 #define WNI_STUDYFILE_STUDYFILE_H
 
+#include "backend/backend.h"
 #include "base/node.h"
 #include "core/space.h"
 #include "sched/sched.h"
@@ -50,9 +51,10 @@ struct studyfile {
         const char *checkpoints; /* whose are kept when they are done: best, all or none */
     } trial;
 
-    const char *store;   /* NULL: not said */
-    const char *folder;  /* of the trials' folders; NULL: not said */
-    const char *pattern; /* POSIX extended, with at least one group; NULL: none */
+    const struct backend_ops *backend; /* where trials run */
+    const char *store;                 /* NULL: not said */
+    const char *folder;                /* of the trials' folders; NULL: not said */
+    const char *pattern;               /* POSIX extended, with at least one group; NULL: none */
     const int64_t *gpus;
     size_t n_gpus;
     const struct env_variable *env;

@@ -32,21 +32,21 @@ static wn_status run_one(bool *told)
     struct backend backend;
     struct err err = {0};
     static const char *const env[] = {"A", "b"};
-    struct local_setup setup = {.workers = 2,
-                                .study = "s",
-                                .folder = folder,
-                                .space = &space,
-                                .expand = expand,
-                                .metric = "loss",
-                                .resource = "epoch",
-                                .pattern = NULL,
-                                .max_resource = 9,
-                                .grace = 1,
-                                .env = env,
-                                .n_env = 1};
+    struct backend_setup setup = {.workers = 2,
+                                  .study = "s",
+                                  .folder = folder,
+                                  .space = &space,
+                                  .expand = expand,
+                                  .metric = "loss",
+                                  .resource = "epoch",
+                                  .pattern = NULL,
+                                  .max_resource = 9,
+                                  .grace = 1,
+                                  .env = env,
+                                  .n_env = 1};
     static const double config[1] = {0.5};
     struct happening it = {0};
-    wn_status st = wni_local_open(&backend, &setup, &err);
+    wn_status st = wni_backend_open(&backend, wni_backend_find("local", NULL), &setup, &err);
     if (st) return st;
     st = backend.ops->start(backend.self, 0, config, false, 0, &err);
     for (unsigned reports = 0; !st && !(st = backend.ops->next(backend.self, &it, &err));) {

@@ -3,132 +3,23 @@
  * Each test runs small shell scripts in a folder of its own and pulls happenings, as the tuner does.  Nothing
  * may be left running: the last thing a test does is to look for children. */
 #define _GNU_SOURCE
-#include "tests/check.h"
+#include "tests/backend_world.h"
 
 #include "backend/local.h"
 #include "base/clock.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
-
-struct world {
-    char dir[CHECK_PATH_MAX];
-    struct space space;
-    struct local_setup setup;
-    struct backend backend;
-    const char *script;
-    struct err err;
-};
-
-static const double config[2] = {0.25, 1};
-
-static wn_status expand(void *context, uint32_t trial, const double *values, struct arena *arena,
-                        const char *const **argv, struct err *err)
-{
-    const struct world *w = context;
-    const char **words = arena_new(arena, const char *, 4);
-    (void)trial, (void)values, (void)err;
-    words[0] = "/bin/sh";
-    words[1] = "-c";
-    words[2] = w->script;
-    *argv = words;
-    return WN_OK;
-}
-
-static void make_world(struct world *w, const char *script)
-{
-    static const char *const labels[] = {"relu", "tanh"};
-    *w = (struct world){.script = script};
-    check_tmp_make(w->dir);
-    wni_space_init(&w->space);
-    struct param_decl x = {.name = "x", .kind = PARAM_FLOAT, .max = 1};
-    struct param_decl act = {.name = "act", .kind = PARAM_CATEGORICAL, .labels = labels, .n_labels = 2};
-    CHECK_OK(wni_space_add(&w->space, &x, &w->err), w->err);
-    CHECK_OK(wni_space_add(&w->space, &act, &w->err), w->err);
-    w->setup = (struct local_setup){.workers = 1,
-                                    .study = "test",
-                                    .folder = w->dir,
-                                    .space = &w->space,
-                                    .expand = expand,
-                                    .context = w,
-                                    .metric = "loss",
-                                    .resource = "epoch",
-                                    .min_resource = 1,
-                                    .max_resource = 9,
-                                    .grace = 5};
-}
-
-static void open_world(struct world *w)
-{
-    CHECK_OK(wni_local_open(&w->backend, &w->setup, &w->err), w->err);
-}
-
-static void close_world(struct world *w)
-{
-    if (w->backend.ops) w->backend.ops->close(w->backend.self);
-    w->backend = (struct backend){0};
-    CHECK(waitpid(-1, NULL, WNOHANG) == -1 && errno == ECHILD, "a process was left behind");
-    wni_space_release(&w->space);
-    check_tmp_remove(w->dir);
-}
-
-static void start(struct world *w, uint32_t trial, double from)
-{
-    CHECK_OK(w->backend.ops->start(w->backend.self, trial, config, from > 0, from, &w->err), w->err);
-}
-
-static struct happening next(struct world *w)
-{
-    struct happening it;
-    CHECK_OK(w->backend.ops->next(w->backend.self, &it, &w->err), w->err);
-    return it;
-}
-
-static void stop(struct world *w, uint32_t trial, bool keep)
-{
-    CHECK_OK(w->backend.ops->stop(w->backend.self, trial, keep, &w->err), w->err);
-}
-
-/* Skips reports; how many is told. */
-static struct happening next_end(struct world *w, size_t *reports)
-{
-    *reports = 0;
-    struct happening it;
-    while ((it = next(w)).kind != HAPPENED_END)
-        *reports += it.kind == HAPPENED_REPORT;
-    return it;
-}
-
-static void read_file(const struct world *w, const char *name, char *out, size_t room)
-{
-    char path[2 * CHECK_PATH_MAX];
-    snprintf(path, sizeof path, "%s/%s", w->dir, name);
-    FILE *file = fopen(path, "rb");
-    if (!file) fail_msg("no file %s", path);
-    size_t n = fread(out, 1, room - 1, file);
-    out[n] = '\0';
-    fclose(file);
-}
-
-static bool exists(const struct world *w, const char *name)
-{
-    char path[2 * CHECK_PATH_MAX];
-    snprintf(path, sizeof path, "%s/%s", w->dir, name);
-    return access(path, F_OK) == 0;
-}
-
-#define CHECK_HAS(text, part) CHECK(strstr((text), (part)), "'%s' not in: %s", part, text)
 
 /* ---- a run ---- */
 
 static void reports_come_as_they_are_printed(void **state)
 {
     (void)state;
-    struct world w;
-    make_world(&w, "echo epoch=1 loss=3; sleep 0.2; echo '{\"epoch\": 2, \"loss\": 2}' >&2; sleep 0.2; "
-                   "printf 'epoch=3 '; sleep 0.1; printf 'loss=1'");
+    struct backend_world w;
+    make_world(&w, "local",
+               "echo epoch=1 loss=3; sleep 0.2; echo '{\"epoch\": 2, \"loss\": 2}' >&2; sleep 0.2; "
+               "printf 'epoch=3 '; sleep 0.1; printf 'loss=1'");
     open_world(&w);
     start(&w, 0, 0);
     double times[3];
@@ -150,13 +41,13 @@ static void reports_come_as_they_are_printed(void **state)
 static void a_program_finds_what_it_needs(void **state)
 {
     (void)state;
-    struct world w;
+    struct backend_world w;
     char text[8192];
     static const int64_t gpus[] = {3, 5};
     static const char *const env[] = {"DATA", "/data", "OMP_NUM_THREADS", "7"};
     setenv("WINNOW_FROM_OUTSIDE", "1", 1);
     make_world(
-        &w,
+        &w, "local",
         "env | grep -E '^(WINNOW|CUDA|OMP|DATA|PYTHON)' | sort; cat \"$WINNOW_TRIAL_DIR/config.json\"; cat; "
         "touch \"$WINNOW_CHECKPOINT_DIR/here\"; echo loss=1 epoch=1");
     w.setup.gpus = gpus;
@@ -189,28 +80,13 @@ static void a_program_finds_what_it_needs(void **state)
 
 /* ---- resuming ---- */
 
-static void expect_report(struct world *w, double resource, double value)
-{
-    struct happening it = next(w);
-    CHECK_INT(it.kind, HAPPENED_REPORT);
-    CHECK_DOUBLE(it.resource, resource);
-    CHECK_DOUBLE(it.value, value);
-}
-
-static void expect_completion(struct world *w)
-{
-    struct happening it = next(w);
-    CHECK_INT(it.kind, HAPPENED_END);
-    CHECK(it.state == WN_COMPLETE, "%s: %s", wn_state_name(it.state), it.detail);
-}
-
 /* It is paused at its first report but has printed more by then, and its checkpoint is beyond that too. */
 static void a_resumed_trial_tells_what_nobody_heard(void **state)
 {
     (void)state;
-    struct world w;
+    struct backend_world w;
     make_world(
-        &w,
+        &w, "local",
         "cd \"$WINNOW_CHECKPOINT_DIR\" && if test -e done; then echo epoch=4 loss=5; exit; fi; touch done; "
         "printf 'epoch=1 loss=8\\nepoch=2 loss=7\\nepoch=3 loss=6\\nepoch=4 lo'; sleep 60");
     open_world(&w);
@@ -229,9 +105,10 @@ static void a_resumed_trial_tells_what_nobody_heard(void **state)
 static void numbering_goes_on_over_runs(void **state)
 {
     (void)state;
-    struct world w;
-    make_world(&w, "cd \"$WINNOW_CHECKPOINT_DIR\" && if test -e done; then echo L 5; exit; fi; touch done; "
-                   "printf 'L 8\\nL 7\\nL 6\\n'; sleep 60");
+    struct backend_world w;
+    make_world(&w, "local",
+               "cd \"$WINNOW_CHECKPOINT_DIR\" && if test -e done; then echo L 5; exit; fi; touch done; "
+               "printf 'L 8\\nL 7\\nL 6\\n'; sleep 60");
     w.setup.pattern = "L ([0-9.]+)";
     open_world(&w);
     start(&w, 0, 0);
@@ -249,8 +126,8 @@ static void numbering_goes_on_over_runs(void **state)
 static void a_resumed_trial_may_have_nothing_to_add(void **state)
 {
     (void)state;
-    struct world w;
-    make_world(&w, "echo all done already");
+    struct backend_world w;
+    make_world(&w, "local", "echo all done already");
     open_world(&w);
     start(&w, 0, 8);
     expect_completion(&w);
@@ -263,8 +140,8 @@ static void a_resumed_trial_may_have_nothing_to_add(void **state)
 static void what_was_heard_is_not_told_again(void **state)
 {
     (void)state;
-    struct world w;
-    make_world(&w, "printf 'epoch=1 loss=8\\nepoch=2 loss=7\\n'; exit 3");
+    struct backend_world w;
+    make_world(&w, "local", "printf 'epoch=1 loss=8\\nepoch=2 loss=7\\n'; exit 3");
     open_world(&w);
     for (int run = 0; run < 3; run++) {
         start(&w, 0, run ? 2 : 0);
@@ -279,10 +156,10 @@ static void what_was_heard_is_not_told_again(void **state)
 static void cards_are_shared_out(void **state)
 {
     (void)state;
-    struct world w;
+    struct backend_world w;
     char text[256], name[64], expected[64];
     static const int64_t gpus[] = {3, 5};
-    make_world(&w, "echo card $CUDA_VISIBLE_DEVICES; echo epoch=1 loss=1");
+    make_world(&w, "local", "echo card $CUDA_VISIBLE_DEVICES; echo epoch=1 loss=1");
     w.setup.workers = 5;
     w.setup.gpus = gpus;
     w.setup.n_gpus = 2;
@@ -307,10 +184,10 @@ static void short_trials_in_quick_succession(void **state)
 {
     (void)state;
     enum { WORKERS = 8, TRIALS = 200 };
-    struct world w;
+    struct backend_world w;
     bool ended[TRIALS] = {false};
     uint32_t started = 0;
-    make_world(&w, "echo epoch=1 loss=1");
+    make_world(&w, "local", "echo epoch=1 loss=1");
     w.setup.workers = WORKERS;
     open_world(&w);
     for (; started < WORKERS; started++)
@@ -336,10 +213,10 @@ static void short_trials_in_quick_succession(void **state)
 static void threads_are_shared_out(void **state)
 {
     (void)state;
-    struct world w;
+    struct backend_world w;
     char text[256];
     unsetenv("OMP_NUM_THREADS");
-    make_world(&w, "echo threads $OMP_NUM_THREADS; echo epoch=1 loss=1");
+    make_world(&w, "local", "echo threads $OMP_NUM_THREADS; echo epoch=1 loss=1");
     w.setup.workers = 1000;
     open_world(&w);
     start(&w, 0, 0);
@@ -381,10 +258,10 @@ static void ends_are_judged(void **state)
         {"echo epoch=1 loss=nan", WN_COMPLETE, "it ended by itself"}, /* the study knows better */
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct world w;
+        struct backend_world w;
         char text[4096];
         size_t reports;
-        make_world(&w, rows[i].script);
+        make_world(&w, "local", rows[i].script);
         open_world(&w);
         start(&w, 0, 0);
         struct happening it = next_end(&w, &reports);
@@ -405,8 +282,8 @@ static void ends_are_judged(void **state)
 static void a_program_that_is_not_there(void **state)
 {
     (void)state;
-    struct world w;
-    make_world(&w, "exec ./no-such-program");
+    struct backend_world w;
+    make_world(&w, "local", "exec ./no-such-program");
     open_world(&w);
     start(&w, 0, 0);
     size_t reports;
@@ -429,9 +306,9 @@ static wn_status expand_missing(void *context, uint32_t trial, const double *val
 static void a_command_that_cannot_be_run_is_hopeless(void **state)
 {
     (void)state;
-    struct world w;
+    struct backend_world w;
     size_t reports;
-    make_world(&w, "");
+    make_world(&w, "local", "");
     w.setup.expand = expand_missing;
     open_world(&w);
     start(&w, 0, 0);
@@ -444,13 +321,13 @@ static void a_command_that_cannot_be_run_is_hopeless(void **state)
 static void folders_that_cannot_be_made(void **state)
 {
     (void)state;
-    struct world w;
-    make_world(&w, "");
+    struct backend_world w;
+    make_world(&w, "local", "");
     w.setup.folder = "/proc/no/such";
-    CHECK_INT(wni_local_open(&w.backend, &w.setup, &w.err), WN_EIO);
+    CHECK_INT(wni_backend_open(&w.backend, w.ops, &w.setup, &w.err), WN_EIO);
     CHECK_HAS(w.err.text, "cannot make folder '/proc/no'");
     w.setup.folder = "/dev/null/x";
-    CHECK_INT(wni_local_open(&w.backend, &w.setup, &w.err), WN_EIO);
+    CHECK_INT(wni_backend_open(&w.backend, w.ops, &w.setup, &w.err), WN_EIO);
     w.setup.folder = w.dir;
     open_world(&w);
     check_tmp_write(w.dir, "trial-00003", "", 0); /* a file where the folder should be */
@@ -467,10 +344,11 @@ static void folders_that_cannot_be_made(void **state)
 static void decisions_arrive_within_a_tenth_of_a_second(void **state)
 {
     (void)state;
-    struct world w;
+    struct backend_world w;
     char text[256], *end;
     make_world(
-        &w, "trap 'date +%s.%N; exit' TERM; date +%s.%N; echo epoch=1 loss=1; while :; do sleep 0.01; done");
+        &w, "local",
+        "trap 'date +%s.%N; exit' TERM; date +%s.%N; echo epoch=1 loss=1; while :; do sleep 0.01; done");
     for (int attempt = 0;; attempt++) { /* the machine may be busy with something else */
         open_world(&w);
         start(&w, 0, 0);
@@ -490,8 +368,8 @@ static void decisions_arrive_within_a_tenth_of_a_second(void **state)
 static void stopped_trials_are_not_heard_of(void **state)
 {
     (void)state;
-    struct world w;
-    make_world(&w, "for i in 1 2 3 4 5; do echo epoch=$i loss=1; done; sleep 30");
+    struct backend_world w;
+    make_world(&w, "local", "for i in 1 2 3 4 5; do echo epoch=$i loss=1; done; sleep 30");
     w.setup.workers = 2;
     open_world(&w);
     start(&w, 0, 0);
@@ -506,9 +384,9 @@ static void stopped_trials_are_not_heard_of(void **state)
 static void deaf_programs_are_killed(void **state)
 {
     (void)state;
-    struct world w;
+    struct backend_world w;
     char text[1024];
-    make_world(&w, "trap '' TERM; echo epoch=1 loss=1; while :; do sleep 0.05; done");
+    make_world(&w, "local", "trap '' TERM; echo epoch=1 loss=1; while :; do sleep 0.05; done");
     w.setup.grace = 0.3;
     open_world(&w);
     start(&w, 0, 0);
@@ -527,7 +405,7 @@ static void deaf_programs_are_killed(void **state)
 }
 
 /* A process that marks its life with a file that it touches again and again. */
-static void check_dead(const struct world *w, const char *name)
+static void check_dead(const struct backend_world *w, const char *name)
 {
     char path[2 * CHECK_PATH_MAX];
     struct stat before, after;
@@ -544,9 +422,10 @@ static void check_dead(const struct world *w, const char *name)
 static void grandchildren_go_too(void **state)
 {
     (void)state;
-    struct world w;
-    make_world(&w, "cd $WINNOW_TRIAL_DIR/..; " LIVE("a") "sh -c '" LIVE(
-                       "b") "sleep 30' & sleep 0.3; echo epoch=1 loss=1; wait");
+    struct backend_world w;
+    make_world(&w, "local",
+               "cd $WINNOW_TRIAL_DIR/..; " LIVE("a") "sh -c '" LIVE(
+                   "b") "sleep 30' & sleep 0.3; echo epoch=1 loss=1; wait");
     open_world(&w);
     start(&w, 0, 0);
     next(&w);
@@ -561,9 +440,9 @@ static void grandchildren_go_too(void **state)
 static void those_left_behind_are_cleared_away(void **state)
 {
     (void)state;
-    struct world w;
+    struct backend_world w;
     size_t reports;
-    make_world(&w, "cd $WINNOW_TRIAL_DIR/..; " LIVE("a") "sleep 0.2; echo epoch=1 loss=1");
+    make_world(&w, "local", "cd $WINNOW_TRIAL_DIR/..; " LIVE("a") "sleep 0.2; echo epoch=1 loss=1");
     open_world(&w);
     start(&w, 0, 0);
     CHECK_INT(next_end(&w, &reports).state, WN_COMPLETE);
@@ -578,9 +457,9 @@ static void those_left_behind_are_cleared_away(void **state)
 static void runaways_are_found(void **state)
 {
     (void)state;
-    struct world w;
+    struct backend_world w;
     size_t reports;
-    make_world(&w,
+    make_world(&w, "local",
                "cd $WINNOW_TRIAL_DIR/..; setsid sh -c '" LIVE("a") "wait' & sleep 0.3; echo epoch=1 loss=1");
     open_world(&w);
     start(&w, 0, 0);
@@ -595,9 +474,9 @@ static void runaways_are_found(void **state)
 static void time_is_limited(void **state)
 {
     (void)state;
-    struct world w;
+    struct backend_world w;
     size_t reports;
-    make_world(&w, "echo epoch=1 loss=1; sleep 30");
+    make_world(&w, "local", "echo epoch=1 loss=1; sleep 30");
     w.setup.timeout = 0.3;
     open_world(&w);
     start(&w, 0, 0);
@@ -612,9 +491,9 @@ static void time_is_limited(void **state)
 static void a_complete_trial_may_save_its_model(void **state)
 {
     (void)state;
-    struct world w;
+    struct backend_world w;
     char text[1024];
-    make_world(&w, "echo epoch=9 loss=1; sleep 0.3; touch $WINNOW_TRIAL_DIR/model");
+    make_world(&w, "local", "echo epoch=9 loss=1; sleep 0.3; touch $WINNOW_TRIAL_DIR/model");
     open_world(&w);
     start(&w, 0, 0);
     next(&w);
@@ -634,9 +513,9 @@ static void a_complete_trial_may_save_its_model(void **state)
 static void a_worker_takes_one_at_a_time(void **state)
 {
     (void)state;
-    struct world w;
+    struct backend_world w;
     make_world(
-        &w,
+        &w, "local",
         "mkdir $WINNOW_TRIAL_DIR/../lock && echo epoch=1 loss=1; sleep 0.1; rmdir $WINNOW_TRIAL_DIR/../lock");
     open_world(&w);
     for (uint32_t trial = 0; trial < 5; trial++) {
@@ -656,12 +535,13 @@ static void a_worker_takes_one_at_a_time(void **state)
 static void checkpoints_survive_pause_and_retry(void **state)
 {
     (void)state;
-    struct world w;
+    struct backend_world w;
     size_t reports;
     char text[1024];
     make_world(
-        &w, "cd $WINNOW_CHECKPOINT_DIR; n=$(cat n 2>/dev/null || echo 0); while [ $n -lt 9 ]; do n=$((n+1)); "
-            "echo $n >n.new; mv n.new n; echo epoch=$n loss=$n; sleep 0.05; done");
+        &w, "local",
+        "cd $WINNOW_CHECKPOINT_DIR; n=$(cat n 2>/dev/null || echo 0); while [ $n -lt 9 ]; do n=$((n+1)); "
+        "echo $n >n.new; mv n.new n; echo epoch=$n loss=$n; sleep 0.05; done");
     open_world(&w);
     start(&w, 0, 0);
     struct happening it;
@@ -690,10 +570,11 @@ static void checkpoints_survive_pause_and_retry(void **state)
 static void new_trials_start_afresh(void **state)
 {
     (void)state;
-    struct world w;
+    struct backend_world w;
     size_t reports;
     char text[1024];
-    make_world(&w, "ls $WINNOW_CHECKPOINT_DIR; echo epoch=1 loss=1; touch $WINNOW_CHECKPOINT_DIR/old");
+    make_world(&w, "local",
+               "ls $WINNOW_CHECKPOINT_DIR; echo epoch=1 loss=1; touch $WINNOW_CHECKPOINT_DIR/old");
     for (int i = 0; i < 2; i++) {
         open_world(&w);
         start(&w, 0, 0);
@@ -723,9 +604,9 @@ static void floods_and_junk_are_survived(void **state)
         {"printf 'epoch=1 loss='; sleep 0.1; printf '1\\r\\nepoch=2'; sleep 0.1; echo ' loss=2'", 2},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct world w;
+        struct backend_world w;
         size_t reports;
-        make_world(&w, rows[i].script);
+        make_world(&w, "local", rows[i].script);
         open_world(&w);
         start(&w, 0, 0);
         struct happening it = next_end(&w, &reports);
@@ -739,10 +620,11 @@ static void floods_and_junk_are_survived(void **state)
 static void a_flood_does_not_drown_others(void **state)
 {
     (void)state;
-    struct world w;
-    make_world(&w, "if [ $WINNOW_TRIAL = 0 ]; then yes nonsense | head -c 300000000; else sleep 0.2; echo "
-                   "epoch=1 loss=1; fi; "
-                   "sleep 30");
+    struct backend_world w;
+    make_world(&w, "local",
+               "if [ $WINNOW_TRIAL = 0 ]; then yes nonsense | head -c 300000000; else sleep 0.2; echo "
+               "epoch=1 loss=1; fi; "
+               "sleep 30");
     w.setup.workers = 2;
     open_world(&w);
     start(&w, 0, 0);
@@ -760,8 +642,8 @@ static void a_flood_does_not_drown_others(void **state)
 static void ticks_come_when_nothing_else_does(void **state)
 {
     (void)state;
-    struct world w;
-    make_world(&w, "sleep 0.5; echo epoch=1 loss=1");
+    struct backend_world w;
+    make_world(&w, "local", "sleep 0.5; echo epoch=1 loss=1");
     w.setup.tick = 0.1;
     open_world(&w);
     CHECK_INT(next(&w).kind, HAPPENED_TICK); /* with nothing running, too */
@@ -778,8 +660,8 @@ static void ticks_come_when_nothing_else_does(void **state)
 static void signals_become_happenings(void **state)
 {
     (void)state;
-    struct world w;
-    make_world(&w, "sleep 30");
+    struct backend_world w;
+    make_world(&w, "local", "sleep 30");
     w.setup.interrupts = true;
     open_world(&w);
     start(&w, 0, 0);

@@ -83,6 +83,7 @@ static void test_whole_file(void **state)
                   "stop: {trials: 200, time: 2h, resource: 20000, results: 1e6}\n"
                   "seed: 7\n"
                   "trial: {timeout: 30m, retries: 1, grace: 5s, checkpoints: none}\n"
+                  "backend: local\n"
                   "store: sqlite:///mlp.db\n"
                   "folder: /scratch/mlp\n"
                   "report: {pattern: 'loss=([0-9.]+)'}\n"
@@ -113,6 +114,7 @@ static void test_whole_file(void **state)
     CHECK_DOUBLE(s.trial.timeout, 1800);
     CHECK_INT(s.trial.retries, 1);
     CHECK_TEXT(s.trial.checkpoints, "none");
+    CHECK_TEXT(s.backend->name, "local");
     CHECK_DOUBLE(s.trial.grace, 5);
     CHECK_TEXT(s.store, "sqlite:///mlp.db");
     CHECK_TEXT(s.folder, "/scratch/mlp");
@@ -150,6 +152,7 @@ static void test_defaults(void **state)
     CHECK_DOUBLE(s.trial.timeout, 0);
     CHECK_INT(s.trial.retries, 0);
     CHECK_TEXT(s.trial.checkpoints, "best");
+    CHECK_TEXT(s.backend->name, "local");
     CHECK_DOUBLE(s.trial.grace, 10);
     assert_null(s.store);
     assert_null(s.folder);
@@ -361,7 +364,7 @@ static void test_unknown_keys(void **state)
     check_added(
         "zebra: 4\n",
         "s:4:1: unknown key 'zebra'; expected name, command, shell, metric, resource, parameters, method, "
-        "searcher, scheduler, workers, stop, seed, trial, store, folder, report, gpus or env\n");
+        "searcher, scheduler, backend, workers, stop, seed, trial, store, folder, report, gpus or env\n");
     check_added("stop: {trails: 4}\n", "s:4:8: stop: unknown key 'trails'; did you mean 'trials'?\n");
     check_added("trial:\n  timout: 4\n", "s:5:3: trial: unknown key 'timout'; did you mean 'timeout'?\n");
     check_added("resource: {name: e, max: 3, mn: 1}\n",
@@ -409,6 +412,8 @@ static void test_wrong_values(void **state)
         {"trial: {grace: -1s}",
          "s:4:16: 'trial.grace' must be a time such as 90s, 30m, 2h, 1d or 1h30m, got '-1s'\n"},
         {"trial: {checkpoints: bes}", "s:4:22: unknown choice of checkpoints 'bes'; did you mean 'best'?\n"},
+        {"backend: lcoal", "s:4:10: unknown backend 'lcoal'; did you mean 'local'?\n"},
+        {"backend: [local]", "s:4:10: 'backend' must be the name of a backend, got a list\n"},
         {"trial: {retries: -1}", "s:4:18: 'trial.retries' must be a whole number from 0 to 1000, got '-1'\n"},
         {"trial: {timeout: [1]}",
          "s:4:18: 'trial.timeout' must be a time such as 90s, 30m, 2h, 1d or 1h30m, above 0, got a list\n"},
