@@ -80,6 +80,8 @@ struct backend_ops {
     wn_status (*next)(void *self, struct happening *out, struct err *err);
     /* Whether next() has one to give without waiting.  NULL: cannot tell, or they do not come together. */
     bool (*pending)(const void *self);
+    /* Looks for happenings without waiting for one, so that pending() knows of them.  NULL: cannot. */
+    void (*look)(void *self);
     double (*now)(const void *self);
     /* The tuner spent real seconds deciding; only a simulator that charges them listens.  NULL: not
      * interested. */

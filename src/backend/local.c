@@ -807,13 +807,23 @@ static void gather(const struct local *b)
 }
 
 /* SIGCHLD is heard here and nowhere else: one for many ends, and no call is interrupted by it. */
+static void turn_loop(struct local *b, uv_run_mode mode)
+{
+    b->entered = now(b);
+    block_ends(false);
+    uv_run(&b->loop, mode);
+    block_ends(true);
+}
+
 static void wait_for_something(struct local *b)
 {
     gather(b);
-    b->entered = now(b);
-    block_ends(false);
-    uv_run(&b->loop, UV_RUN_ONCE);
-    block_ends(true);
+    turn_loop(b, UV_RUN_ONCE);
+}
+
+static void look(void *self)
+{
+    turn_loop(self, UV_RUN_NOWAIT);
 }
 
 static wn_status next(void *self, struct happening *out, struct err *err)
@@ -1015,6 +1025,7 @@ const struct backend_ops wni_backend_local = {.name = "local",
                                               .discard = discard,
                                               .next = next,
                                               .pending = pending,
+                                              .look = look,
                                               .now = now,
                                               .close = close_local};
 

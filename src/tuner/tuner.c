@@ -263,22 +263,6 @@ static wn_status split_batch(struct tuner *t, struct err *err)
     return st;
 }
 
-/* Where a proposal takes long, each trial starts as soon as there is one. */
-static wn_status fill_workers(struct tuner *t, struct err *err)
-{
-    t->waiting = false;
-    while (t->n_running + t->n_jobs < t->setup->workers && !t->closed) {
-        bool due = !has_batches(t) || wni_study_batch_is_due(t->study);
-        wn_status st = due ? split_batch(t, err) : WN_OK;
-        if (!st) st = timed_ask(t, &t->jobs[t->n_jobs], err);
-        if (st == WN_WAIT) t->waiting = true;
-        if (st == WN_EXHAUSTED) t->closed = true;
-        if (st) return st == WN_EXHAUSTED || st == WN_WAIT ? WN_OK : st;
-        t->n_jobs++;
-    }
-    return WN_OK;
-}
-
 /* ---- ending ---- */
 
 static bool reached(unsigned n, unsigned limit)
@@ -481,6 +465,44 @@ static wn_status take_all(struct tuner *t, struct happening *it, struct err *err
     }
 }
 
+/* Takes what has happened meanwhile, if anything. */
+static wn_status take_pending(struct tuner *t, struct err *err)
+{
+    const struct backend_ops *ops = t->backend->ops;
+    struct happening it;
+    if (!ops->look || t->n_running == 0) return WN_OK;
+    ops->look(t->backend->self);
+    if (!ops->pending(t->backend->self)) return WN_OK;
+    wn_status st = ops->next(t->backend->self, &it, err);
+    return st ? st : take_all(t, &it, err);
+}
+
+static bool wants_trials(const struct tuner *t)
+{
+    return t->n_running + t->n_jobs < t->setup->workers && !t->closed && !t->late && !over_limit(t);
+}
+
+/* Where a proposal takes long, each trial starts as soon as there is one, and decisions about others do not
+ * wait until all workers have theirs. */
+static wn_status fill_workers(struct tuner *t, struct err *err)
+{
+    t->waiting = false;
+    while (wants_trials(t)) {
+        if (!has_batches(t) || wni_study_batch_is_due(t->study)) {
+            wn_status st = split_batch(t, err);
+            if (!st) st = take_pending(t, err);
+            if (st) return st;
+            if (!wants_trials(t)) return WN_OK;
+        }
+        wn_status st = timed_ask(t, &t->jobs[t->n_jobs], err);
+        if (st == WN_WAIT) t->waiting = true;
+        if (st == WN_EXHAUSTED) t->closed = true;
+        if (st) return st == WN_EXHAUSTED || st == WN_WAIT ? WN_OK : st;
+        t->n_jobs++;
+    }
+    return WN_OK;
+}
+
 static wn_status turn(struct tuner *t, struct err *err)
 {
     struct happening it;
@@ -488,7 +510,7 @@ static wn_status turn(struct tuner *t, struct err *err)
     if (st) return st;
     begin_batch(t);
     st = take_all(t, &it, err);
-    if (!st && !t->late && !over_limit(t)) st = fill_workers(t, err);
+    if (!st) st = fill_workers(t, err);
     st = end_batch(t, st, err);
     return st || t->late ? st : do_duty(t, err);
 }
@@ -497,7 +519,7 @@ static wn_status loop(struct tuner *t, struct err *err)
 {
     const struct tuner_limits *limits = &t->setup->limits;
     begin_batch(t);
-    wn_status st = end_batch(t, over_limit(t) ? WN_OK : fill_workers(t, err), err);
+    wn_status st = end_batch(t, fill_workers(t, err), err);
     while (!st && !t->late && !over_limit(t)) {
         if (t->n_running == 0 && !may_wait(t)) {
             t->result->exhausted =

@@ -26,12 +26,15 @@ struct stage {
     double interrupt_at, again_at;         /* when someone wants it to end; 0: never */
     double ticks_until;                    /* up to this time nothing happens but ticks */
     unsigned together;                     /* see pending() */
+    bool looked;                           /* something has happened, and was seen */
     const struct study *study;             /* whose trials they are, for start_known() */
 
     double clock, charged;
     struct turn running[WORKERS_MAX]; /* the head is next */
     size_t n_running, most_running;
     unsigned starts, stops, nexts, charges, closes;
+    double last_start; /* when it was */
+    unsigned rushed;   /* starts since which nothing was heard of those that run */
     struct {
         unsigned starts, stops, kept, completed, discarded;
         double resumed_from;
@@ -49,6 +52,8 @@ static wn_status start(void *self, uint32_t trial, const double *config, bool ag
     CHECK(config[0] >= 0 && config[0] <= 100, "configuration %g", config[0]);
     for (size_t i = 0; i < s->n_running; i++)
         CHECK(s->running[i].trial != trial, "trial %u runs already", trial);
+    s->rushed += s->n_running > 0 && s->clock == s->last_start;
+    s->last_start = s->clock;
     s->running[s->n_running++] = (struct turn){trial, resumed_from};
     if (s->n_running > s->most_running) s->most_running = s->n_running;
     s->told[trial].starts++;
@@ -106,6 +111,7 @@ static wn_status next(void *self, struct happening *out, struct err *err)
 {
     struct stage *s = self;
     if (s->fail_next && ++s->nexts == s->fail_next) return wni_fail(err, WN_EIO, "the wire is cut");
+    s->looked = false;
     if (s->clock < s->ticks_until) {
         *out = (struct happening){.kind = HAPPENED_TICK, .time = ++s->clock};
         return WN_OK;
@@ -169,7 +175,12 @@ static const struct backend_ops stage_ops = {.name = "stage",
 static bool pending(const void *self)
 {
     const struct stage *s = self;
-    return s->n_running > 0 && (unsigned)s->clock % s->together != 0;
+    return s->n_running > 0 && (s->looked || (unsigned)s->clock % s->together != 0);
+}
+
+static void look(void *self)
+{
+    ((struct stage *)self)->looked = true;
 }
 
 /* Nothing is started that the log does not know. */
@@ -189,6 +200,7 @@ static const struct backend_ops crowd_ops = {.name = "crowd",
                                              .discard = discard,
                                              .next = next,
                                              .pending = pending,
+                                             .look = look,
                                              .now = now,
                                              .close = close_stage};
 
@@ -379,6 +391,7 @@ static void what_happens_together_is_one_transaction(void **state)
         CHECK_INT(r.heard, 200);
         CHECK_INT(r.ended[WN_COMPLETE], 40);
         CHECK_INT(r.stage.most_running, 8);
+        CHECK(r.stage.rushed > 0, "they start one by one");
         CHECK_INT(counted.appends, 40 * 7);
         commits[i] = counted.commits;
         wni_study_release(&r.study);
@@ -387,7 +400,8 @@ static void what_happens_together_is_one_transaction(void **state)
           commits[1], commits[2]);
 }
 
-/* Where proposals take long, nobody waits for the next: each trial is written and started by itself. */
+/* Where proposals take long, nobody waits for the next: each trial is written and started by itself, and
+ * those that run are heard before the next is thought of. */
 static void slow_proposals_are_not_gathered(void **state)
 {
     (void)state;
@@ -396,6 +410,7 @@ static void slow_proposals_are_not_gathered(void **state)
     CHECK_OK(run_crowd(&r, 8, 1e9, 0), r.err);
     CHECK_INT(count(&r, WN_COMPLETE), 40);
     CHECK(counted.commits >= 70, "%u transactions", counted.commits);
+    CHECK_INT(r.stage.rushed, 0);
     wni_study_release(&r.study);
 }
 
