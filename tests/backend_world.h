@@ -121,12 +121,21 @@ static inline bool exists(const struct backend_world *w, const char *name)
 
 #define CHECK_HAS(text, part) CHECK(strstr((text), (part)), "'%s' not in: %s", part, text)
 
+static inline void expect_earlier(struct backend_world *w, double resource, double value)
+{
+    struct happening it = next(w);
+    CHECK_INT(it.kind, HAPPENED_REPORT);
+    CHECK(it.resource == resource && it.value == value && it.earlier, "%g at %g, %s", it.value, it.resource,
+          it.earlier ? "of an earlier run" : "of this run");
+}
+
 static inline void expect_report(struct backend_world *w, double resource, double value)
 {
     struct happening it = next(w);
     CHECK_INT(it.kind, HAPPENED_REPORT);
     CHECK_DOUBLE(it.resource, resource);
     CHECK_DOUBLE(it.value, value);
+    CHECK(!it.earlier, "an earlier run reported %g at %g", value, resource);
 }
 
 static inline void expect_completion(struct backend_world *w)

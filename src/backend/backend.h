@@ -47,6 +47,7 @@ struct happening {
     enum happening_kind kind;
     uint32_t trial;
     double resource, value; /* REPORT; the value as the user sees it */
+    bool earlier;           /* REPORT: an earlier run of the trial printed it, and nobody heard */
     wn_state state;         /* END */
     const char *detail;     /* END: why, for people, maybe several lines; "" or NULL: nothing to add.  Valid
                                until the next call */

@@ -190,7 +190,8 @@ static wn_status take_report(void *context, const struct report *report, struct 
     struct happening it = {.kind = HAPPENED_REPORT,
                            .trial = h->slot->trial,
                            .resource = report->resource,
-                           .value = report->value};
+                           .value = report->value,
+                           .earlier = h->old};
     double max = h->b->setup->resource ? h->b->setup->max_resource : 0;
     if (h->old && report->resource <= h->slot->resumed_from) return WN_OK;
     if (!h->slot->heard || h->slot->whole) {

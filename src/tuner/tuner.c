@@ -346,7 +346,7 @@ static wn_status take_report(struct tuner *t, const struct happening *it, struct
     struct note note = {.kind = NOTE_REPORT, .it = *it, .before = r->reported};
     note.odd = !r->odd && (it->resource < r->reported || it->resource > t->study->sched_env.max_resource);
     r->odd = r->odd || note.odd;
-    r->reported = it->resource;
+    if (!it->earlier) r->reported = it->resource; /* a program without checkpoints begins anew */
     st = add_note(t, &note, err);
     if (st || decision == WN_CONTINUE) return st;
     st = stop_trial(t, it, decision, err);

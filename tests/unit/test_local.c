@@ -94,8 +94,8 @@ static void a_resumed_trial_tells_what_nobody_heard(void **state)
     expect_report(&w, 1, 8);
     stop(&w, 0, true);
     start(&w, 0, 1);
-    expect_report(&w, 2, 7);
-    expect_report(&w, 3, 6);
+    expect_earlier(&w, 2, 7);
+    expect_earlier(&w, 3, 6);
     expect_report(&w, 4, 5);
     expect_completion(&w);
     close_world(&w);
@@ -115,8 +115,8 @@ static void numbering_goes_on_over_runs(void **state)
     expect_report(&w, 1, 8);
     stop(&w, 0, true);
     start(&w, 0, 1);
-    expect_report(&w, 2, 7);
-    expect_report(&w, 3, 6);
+    expect_earlier(&w, 2, 7);
+    expect_earlier(&w, 3, 6);
     expect_report(&w, 4, 5);
     expect_completion(&w);
     close_world(&w);
