@@ -77,6 +77,10 @@ truth 'no epoch is trained twice: they resume from their checkpoints' sh -c '
     for file in promotion/*/epochs; do sort "$file" | uniq -d | grep . && exit 1; done; true'
 says 'and some did resume' stderr 'trial [0-9]+  (PAUSED|COMPLETE)  loss [0-9.]+ at epoch [3-9]$'
 truth 'no trial failed: one that ran on while it was paused tells of that later' sh -c '! grep FAILED stdout'
+run run --minimize loss --param x=0..1 --resource epoch=1..9 --method asha-promotion --trials 9 --workers 2 --folder anew -- \
+    sh -c 'for n in 1 2 3 4 5 6 7 8 9; do echo epoch=$n loss=$0$n; sleep 0.01; done' '{x}'
+is 'a program without checkpoints begins anew' "$code" 0
+is 'which is nothing to warn of' "$(grep -c warning stderr)" 0
 is '--checkpoints all keeps them' "$(ls promotion/*/checkpoint/n | wc -l)" 9
 run run study.yaml --quiet --folder best
 is 'by default the best is kept' "$(ls best/*/checkpoint/n | wc -l)" 1
