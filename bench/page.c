@@ -122,6 +122,19 @@ static void put_svg(struct page *p, const char *svg)
     }
 }
 
+/* The drawing would fill the page, however small it is: a figure of one panel is not magnified beyond what
+ * one of the width of a page needs. */
+static void put_figure_start(struct page *p, const char *svg)
+{
+    static const double magnified = 1.75;
+    const char *box = strstr(svg, "viewBox=\"0 0 ");
+    double width = box ? strtod(box + strlen("viewBox=\"0 0 "), NULL) : 0;
+    if (width > 0)
+        wni_buf_printf(&p->html, "<figure style=\"max-width:min(100%%,%.0fpx)\">", magnified * width);
+    else
+        wni_buf_puts(&p->html, "<figure>");
+}
+
 static bool has_file(const struct page *p, const char *name, const char *ending)
 {
     struct buf path = {0};
@@ -152,7 +165,7 @@ wn_status wni_page_figure(struct page *p, const char *name, const char *caption,
     const char *start = st ? NULL : strstr(wni_buf_text(&svg), "<svg"); /* without the XML declaration */
     p->n_figures++;
     if (!st && start) {
-        wni_buf_puts(&p->html, "<figure>");
+        put_figure_start(p, start);
         put_svg(p, start);
         wni_buf_puts(&p->html, "<figcaption>");
         put_escaped(&p->html, caption);

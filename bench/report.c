@@ -215,11 +215,11 @@ static wn_status critical(const struct writer *w)
 
 /* ---- tables ---- */
 
-static size_t leader(const double *mean, size_t n, size_t stride)
+static double lowest(const double *mean, size_t n, size_t stride)
 {
-    size_t best = 0;
+    double best = mean[0];
     for (size_t m = 1; m < n; m++)
-        if (mean[m * stride] < mean[best * stride]) best = m;
+        best = fmin(best, mean[m * stride]);
     return best;
 }
 
@@ -240,9 +240,9 @@ static void summary_table(const struct writer *w)
             const struct difference *d = &w->c->at[i % MOMENTS];
             size_t k = (size_t)lround(wni_moments[i % MOMENTS] * METRIC_POINTS) - 1;
             double x = i < MOMENTS ? d->mean_rank[m] : s->regret.mean[m * METRIC_POINTS + k];
-            size_t best =
-                i < MOMENTS ? leader(d->mean_rank, n, 1) : leader(s->regret.mean + k, n, METRIC_POINTS);
-            wni_page_value(w->page, m == best, i < MOMENTS ? "%.2f" : "%.3g", x);
+            double best =
+                i < MOMENTS ? lowest(d->mean_rank, n, 1) : lowest(s->regret.mean + k, n, METRIC_POINTS);
+            wni_page_value(w->page, x <= best, i < MOMENTS ? "%.2f" : "%.3g", x);
         }
     }
     wni_page_table_end(w->page);
@@ -295,7 +295,7 @@ static wn_status family_table(const struct writer *w)
         wni_page_row(w->page);
         wni_page_cell(w->page, "%s%s", task->family, wni_honesty_mark(task->honesty));
         for (size_t m = 0; m < c->contest.n_methods; m++) {
-            wni_page_value(w->page, m == leader(rank, c->contest.n_methods, 1), "%.2f", rank[m]);
+            wni_page_value(w->page, rank[m] <= lowest(rank, c->contest.n_methods, 1), "%.2f", rank[m]);
             wni_buf_printf(&csv, "%s,%s,%.6g\n", task->family, wni_contest_method(c, m), rank[m]);
         }
     }
@@ -316,14 +316,15 @@ static void final_row(const struct writer *w, size_t task, struct buf *csv)
     const struct comparison *c = w->c;
     const struct task *t = wni_contest_task(c, task);
     size_t n = c->contest.n_methods;
-    size_t best = leader(c->standings.task_value[task].mean + METRIC_POINTS - 1, n, METRIC_POINTS);
+    const double *means = c->standings.task_value[task].mean + METRIC_POINTS - 1; /* lower is better */
+    double best = lowest(means, n, METRIC_POINTS);
     wni_page_row(w->page);
     wni_page_cell(w->page, "%s%s", t->name, wni_honesty_mark(t->honesty));
     wni_page_cell(w->page, "%s %s", t->metric, t->goal == WN_MAXIMIZE ? "↑" : "↓");
     wni_page_number(w->page, 5, t->best);
     for (size_t m = 0; m < n; m++) {
         double error, value = final_value(c, task, m, &error);
-        wni_page_estimate(w->page, m == best, value, error);
+        wni_page_estimate(w->page, means[m * METRIC_POINTS] <= best, value, error);
         wni_buf_csv_field(csv, t->name);
         wni_buf_printf(csv, ",%s,%s,", wni_contest_method(c, m),
                        t->goal == WN_MAXIMIZE ? "maximize" : "minimize");

@@ -197,7 +197,8 @@ wn_status wni_chart_curves(const struct chart *c, const char *csv, const char *y
 {
     struct buf b = {0};
     char place[96];
-    struct key key = plan_key(c, 2.9, 0.07);
+    double width = fmax(COLUMN, 1.6 + 0.085 * (double)longest_name(c)); /* wider only for a very long name */
+    struct key key = plan_key(c, width - 0.4, 0.07);
     double height = 2.4 + 0.155 * (double)key.rows, left = floor > 0 ? 0.18 : 0.16, right = 0.95;
     double bottom = 0.62 / height, top = 1 - (0.1 + 0.155 * (double)key.rows) / height;
     put_reset(&b);
@@ -217,7 +218,7 @@ wn_status wni_chart_curves(const struct chart *c, const char *csv, const char *y
     put_scale(&b, floor);
     put_note(c, &b, height);
     put_plot(c, &b, csv, "every ::1", 1, true);
-    return draw(c, &b, COLUMN, height, err);
+    return draw(c, &b, width, height, err);
 }
 
 /* ---- small multiples ---- */

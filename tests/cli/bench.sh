@@ -241,10 +241,21 @@ assert re.findall('href="#([^"]*)"', nav) == re.findall('<h2 id="([^"]*)"', text
 files = re.findall('<a href="([^#"]*)"', text)
 assert len(files) == 4 * 4 and all(os.path.getsize(os.path.join(sys.argv[1], f)) for f in files), files
 PYTHON
+    # rs and rea draw the same 10 configurations first
+    printf 'name: equal\nmethods: [rs, rea]\ntasks: branin\nlimits: {trials: 5}\n' >"$out/equal.yaml"
+    run bench run "$out/equal.yaml" --out "$out/equal"
+    run bench report "$out/equal"
+    truth 'who is equally good is equally bold, and one seed has no error' python3 - "$out/equal/report.html" <<'PYTHON'
+import re, sys
+text = open(sys.argv[1], encoding="utf-8").read()
+assert text.count("<b>1.50</b>") == 2 * 4 + 2 and "<br>±" not in text, text.count("<b>1.50</b>")
+assert re.search('<figure style="max-width:min\\(100%,[0-9]+px\\)">', text)
+PYTHON
     # a long label, and all three marks: the widest that a figure has to hold
     printf 'name: wide\nmethods: [rs, {name: rea, label: a-label-of-as-many-letters-as-there-may-}]\ntasks: [digits, synthetic-curves, branin]\nseeds: 2\n' >"$out/wide.yaml"
     run bench run "$out/wide.yaml" --out "$out/wide"
     run bench report "$out/wide"
+    is 'gnuplot has no complaint' "$(cat "$out/stderr")" ''
     truth 'no text leaves its figure, and letters are equally large in SVG and PDF' python3 - "$out/one/small" "$out/wide/wide" <<'PYTHON'
 import re, sys, zlib
 def sizes_in_pdf(path):
