@@ -166,12 +166,22 @@ void wni_run_identity(const struct experiment *e, const struct bench_run *run, s
     put_number(out, ", worst ", task->worst);
 }
 
+static void put_word(struct buf *out, const char *option, const char *text, size_t n)
+{
+    struct buf word = {0};
+    wni_buf_add(&word, text, n);
+    wni_buf_printf(out, " %s ", option);
+    wni_buf_shell(out, wni_buf_text(&word));
+    if (word.failed) out->failed = true;
+    wni_buf_release(&word);
+}
+
 /* "--set a=1 --set b=2" of the words "a=1 b=2". */
 static void put_options(struct buf *out, const char *options)
 {
     while (*options) {
         size_t n = strcspn(options, " ");
-        if (n) wni_buf_printf(out, " --set %.*s", (int)n, options);
+        if (n) put_word(out, "--set", options, n);
         options += n + (options[n] == ' ');
     }
 }
@@ -188,4 +198,5 @@ void wni_run_command(const struct experiment *e, const struct bench_run *run, st
     if (l->resource > 0) put_number(out, " --max-resource ", l->resource);
     if (l->seconds > 0) put_number(out, " --max-time ", l->seconds);
     if (e->poll > 0) put_number(out, " --poll ", e->poll);
+    if (e->data) put_word(out, "--data", e->data, strlen(e->data));
 }

@@ -35,6 +35,7 @@ struct experiment {
     unsigned workers;
     double poll;
     struct tuner_limits limits; /* all 0: each task's own */
+    const char *data;           /* where tables were looked for, for wni_run_command; NULL: the usual place */
     struct arena arena;         /* all texts */
 };
 

@@ -199,25 +199,31 @@ static void write_script(const struct illustration *setup, struct buf *script)
 {
     wni_buf_printf(
         script,
-        "set multiplot layout 3,1 margins 0.10,0.97,0.09,0.95 spacing 0,0.085\n"
+        "set multiplot layout 3,1 margins 0.18,0.95,0.10,0.95 spacing 0,0.115\n"
+        "set tics scale 0.5 font ',10'\n"
         "set xrange [0:2*pi]\n"
-        "set xtics ('0' 0, 'π/2' pi/2, 'π' pi, '3π/2' 3*pi/2, '2π' 2*pi)\n"
+        "set xtics ('0' 0, 'π/2' pi/2, 'π' pi, '3π/2' 3*pi/2, '2π' 2*pi) offset 0,0.3\n"
         "set grid lc rgb '#dddddd' lw 0.5\n"
         "set border lw 0.8\n"
         "set key off\n"
         "set yrange [-4:4]\n"
-        "set ylabel 'f(x)' offset 1\n"
-        "set title 'Samples of f(x) ~ N(0, ρ(x)²), ρ(x) = sin(x)² + 0.3' offset 0,-0.6 noenhanced\n"
-        "plot 'illustration-samples.csv' every ::1 using 1:2 with points pt 7 ps 0.25 lc rgb '%s'\n"
+        "set ytics 2\n"
+        "set label 1 'f(x)' at graph -0.19,0.5 center rotate font ',10'\n"
+        "set title 'Samples of f(x) ~ N(0, ρ(x)²), ρ(x) = sin(x)² + 0.3' offset 0,-0.6 font ',10' "
+        "noenhanced\n"
+        "plot 'illustration-samples.csv' every ::1 using 1:2 with points pt 7 ps 0.2 lc rgb '%s'\n"
         "set yrange [-2.2:2.2]\n"
-        "set title 'Predicted quantiles and Thompson draws (triangle: proposed)' "
-        "offset 0,-0.6 noenhanced\n"
-        "plot for [j=2:%d] 'illustration-quantiles.csv' every ::1 using 1:j with lines lw 1 lc rgb '%s', \\\n"
-        "     'illustration-draws.csv' every ::1 using 1:2 with points pt 7 ps 0.3 lc rgb '%s', \\\n"
-        "     '' every ::1 using ($3 == 1 ? $1 : NaN):2 with points pt 9 ps 1.1 lc rgb '%s'\n"
-        "set title 'Where %zu independent fits look next' offset 0,-0.6 noenhanced\n"
-        "set ylabel 'share of proposals'\n"
-        "set xlabel 'x'\n"
+        "set ytics 1\n"
+        "set title 'Predicted quantiles and Thompson draws (▲ proposed)' "
+        "offset 0,-0.6 font ',10' noenhanced\n"
+        "plot for [j=2:%d] 'illustration-quantiles.csv' every ::1 using 1:j with lines lw 0.8 lc rgb '%s', "
+        "\\\n"
+        "     'illustration-draws.csv' every ::1 using 1:2 with points pt 7 ps 0.2 lc rgb '%s', \\\n"
+        "     '' every ::1 using ($3 == 1 ? $1 : NaN):2 with points pt 9 ps 0.8 lc rgb '%s'\n"
+        "set title 'Where %zu independent fits look next' offset 0,-0.6 font ',10' noenhanced\n"
+        "set label 1 'share of proposals'\n"
+        "set xlabel 'x' font ',10'\n"
+        "set ytics 0.02\n"
         "set yrange [0:*]\n"
         "set style fill solid 0.8 noborder\n"
         "set boxwidth %.6g\n"
@@ -236,7 +242,7 @@ wn_status wni_illustration_draw(const struct illustration *setup, const char *di
     if (!st) st = write_data(setup, directory, counts, err);
     write_script(setup, &script);
     if (!st && script.failed) st = wni_fail_memory(err);
-    struct figure figure = {.directory = directory, .name = "illustration", .width = 5.5, .height = 6.5};
+    struct figure figure = {.directory = directory, .name = "illustration", .width = 3.3, .height = 4.7};
     figure.script = wni_buf_text(&script);
     if (!st) st = wni_figure_draw(&figure, err);
     wni_buf_release(&script);

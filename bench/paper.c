@@ -72,6 +72,7 @@ static wn_status check_groups(const char *list, struct err *err)
         names[1 + i] = groups[i].name;
     for (size_t i = 0; i < N_PARTS; i++)
         names[1 + N_GROUPS + i] = parts[i];
+    if (!list[strspn(list, ", ")]) return wni_fail(err, WN_EINVAL, "--groups: no group is named");
     while (next_word(&list, word)) {
         bool known = false;
         for (size_t i = 0; i < N_GROUPS + N_PARTS + 1; i++)

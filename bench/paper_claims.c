@@ -185,7 +185,7 @@ static enum verdict ask_group(const struct claim *claim, const struct archive *a
     for (size_t g = 0; g < a->plan.n_groups; g++)
         if (!strcmp(a->plan.groups[g].name, claim->group)) c = &all[g];
     if (!c) {
-        wni_buf_printf(why, "The group '%s' was not run.", claim->group);
+        wni_buf_printf(why, "The group '%s' is not part of this page.", claim->group);
         return NOT_TESTABLE;
     }
     if (!c->contest.n_blocks || wni_group_method(c, claim->method) == SIZE_MAX) {
@@ -219,7 +219,7 @@ static enum verdict trees_are_better(const struct paper_measures *s, struct buf 
     enum verdict verdict = HOLDS;
     for (size_t i = 0; i < SURROGATE_SIZES; i++) {
         if (!measured(s, i, needed, 3)) {
-            wni_buf_puts(why, "The GP was not measured as a surrogate.");
+            wni_buf_puts(why, "Not every surrogate was measured.");
             return NOT_TESTABLE;
         }
         const struct surrogate_mean *m = s->all[i];
@@ -236,7 +236,7 @@ static enum verdict conformal_helps(const struct paper_measures *s, struct buf *
     enum verdict verdict = HOLDS;
     for (size_t i = 1; i < SURROGATE_SIZES; i++) {
         if (!measured(s, i, needed, 2)) {
-            wni_buf_puts(why, "Surrogates were not measured.");
+            wni_buf_puts(why, "Not every surrogate was measured.");
             return NOT_TESTABLE;
         }
         const struct surrogate_mean *m = s->all[i];
@@ -252,7 +252,7 @@ static enum verdict gp_is_slowest(const struct paper_measures *s, struct buf *wh
     static const size_t needed[] = {GP, QR, CQR};
     const struct surrogate_mean *m = s->all[SURROGATE_SIZES - 1];
     if (!measured(s, SURROGATE_SIZES - 1, needed, 3)) {
-        wni_buf_puts(why, "The GP was not measured as a surrogate.");
+        wni_buf_puts(why, "Not every surrogate was measured.");
         return NOT_TESTABLE;
     }
     wni_buf_printf(why, "Seconds: GP %.3g, QR %.3g, CQR %.3g.", m[GP].seconds, m[QR].seconds, m[CQR].seconds);
@@ -278,19 +278,32 @@ static enum verdict looks_at_noise(const struct paper_measures *s, struct buf *w
     return near / all > 0.75 ? HOLDS : FAILS;
 }
 
+/* Do the tables of a family hold curves?  NULL: none of them takes part. */
+static const struct task *task_of_family(const struct archive *a, const char *family)
+{
+    const struct task *found = NULL;
+    for (size_t t = 0; t < a->plan.n_tasks; t++)
+        if (!strcmp(a->plan.tasks[t].family, family) && (!found || a->plan.tasks[t].n_levels > 1))
+            found = &a->plan.tasks[t];
+    return found;
+}
+
 static enum verdict has_curves(const struct claim *claim, const struct archive *a, struct buf *why)
 {
-    for (size_t t = 0; t < a->plan.n_tasks; t++)
-        if (!strcmp(a->plan.tasks[t].family, claim->others) && a->plan.tasks[t].n_levels > 1) {
-            wni_buf_printf(why, "%s has learning curves here; it takes part in the multi-fidelity groups.",
-                           claim->others);
-            return HOLDS;
-        }
-    wni_buf_printf(
-        why,
-        "The %s tables at hand hold final values only; tools/import-fcnet brings the curves of the "
-        "original files.",
-        claim->others);
+    const struct task *task = task_of_family(a, claim->others);
+    if (task && task->n_levels > 1) {
+        wni_buf_printf(why, "%s has learning curves here; it takes part in the multi-fidelity groups.",
+                       claim->others);
+        return HOLDS;
+    }
+    if (task)
+        wni_buf_printf(
+            why,
+            "The %s tables at hand hold final values only; tools/import-fcnet brings the curves of the "
+            "original files.",
+            claim->others);
+    else
+        wni_buf_printf(why, "No table of %s is part of this page.", claim->others);
     return NOT_TESTABLE;
 }
 
@@ -341,7 +354,8 @@ wn_status wni_claims_section(struct page *page, const struct archive *archive,
     wni_page_heading(page, 2, "claims", "The paper's claims");
     wni_page_text(
         page, "Significance: pairwise Wilcoxon signed-rank tests on ranks within task and seed, adjusted by "
-              "Holm over all pairs of the group, α = 0.05.");
+              "Holm over all pairs of the group, α = 0.05. It decides only where a claim says so: to lead or "
+              "to trail is a matter of the means, and may be chance. Beyond the paper: questions of ours.");
     if (archive->plan.seeds < 10)
         wni_page_text(page, "With %llu seeds the verdicts are preliminary.",
                       (unsigned long long)archive->plan.seeds);

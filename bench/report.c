@@ -215,11 +215,11 @@ static wn_status critical(const struct writer *w)
 
 /* ---- tables ---- */
 
-static size_t leader(const double *mean, size_t n, size_t stride)
+static double lowest(const double *mean, size_t n, size_t stride)
 {
-    size_t best = 0;
+    double best = mean[0];
     for (size_t m = 1; m < n; m++)
-        if (mean[m * stride] < mean[best * stride]) best = m;
+        best = fmin(best, mean[m * stride]);
     return best;
 }
 
@@ -240,9 +240,9 @@ static void summary_table(const struct writer *w)
             const struct difference *d = &w->c->at[i % MOMENTS];
             size_t k = (size_t)lround(wni_moments[i % MOMENTS] * METRIC_POINTS) - 1;
             double x = i < MOMENTS ? d->mean_rank[m] : s->regret.mean[m * METRIC_POINTS + k];
-            size_t best =
-                i < MOMENTS ? leader(d->mean_rank, n, 1) : leader(s->regret.mean + k, n, METRIC_POINTS);
-            wni_page_value(w->page, m == best, "%.3g", x);
+            double best =
+                i < MOMENTS ? lowest(d->mean_rank, n, 1) : lowest(s->regret.mean + k, n, METRIC_POINTS);
+            wni_page_value(w->page, x <= best, i < MOMENTS ? "%.2f" : "%.3g", x);
         }
     }
     wni_page_table_end(w->page);
@@ -295,7 +295,7 @@ static wn_status family_table(const struct writer *w)
         wni_page_row(w->page);
         wni_page_cell(w->page, "%s%s", task->family, wni_honesty_mark(task->honesty));
         for (size_t m = 0; m < c->contest.n_methods; m++) {
-            wni_page_value(w->page, m == leader(rank, c->contest.n_methods, 1), "%.2f", rank[m]);
+            wni_page_value(w->page, rank[m] <= lowest(rank, c->contest.n_methods, 1), "%.2f", rank[m]);
             wni_buf_printf(&csv, "%s,%s,%.6g\n", task->family, wni_contest_method(c, m), rank[m]);
         }
     }
@@ -316,14 +316,15 @@ static void final_row(const struct writer *w, size_t task, struct buf *csv)
     const struct comparison *c = w->c;
     const struct task *t = wni_contest_task(c, task);
     size_t n = c->contest.n_methods;
-    size_t best = leader(c->standings.task_value[task].mean + METRIC_POINTS - 1, n, METRIC_POINTS);
+    const double *means = c->standings.task_value[task].mean + METRIC_POINTS - 1; /* lower is better */
+    double best = lowest(means, n, METRIC_POINTS);
     wni_page_row(w->page);
     wni_page_cell(w->page, "%s%s", t->name, wni_honesty_mark(t->honesty));
     wni_page_cell(w->page, "%s %s", t->metric, t->goal == WN_MAXIMIZE ? "↑" : "↓");
     wni_page_number(w->page, 5, t->best);
     for (size_t m = 0; m < n; m++) {
         double error, value = final_value(c, task, m, &error);
-        wni_page_value(w->page, m == best, "%.5g ± %.1g", value, isnan(error) ? 0 : error);
+        wni_page_estimate(w->page, means[m * METRIC_POINTS] <= best, value, error);
         wni_buf_csv_field(csv, t->name);
         wni_buf_printf(csv, ",%s,%s,", wni_contest_method(c, m),
                        t->goal == WN_MAXIMIZE ? "maximize" : "minimize");
@@ -399,9 +400,9 @@ static wn_status put_figures(const struct writer *w)
                                    "Average rank over tasks and seeds; 1 is best.", w->err);
     if (!st)
         st = wni_page_figure(w->page, file_name(w, "regret", name),
-                             "Normalised regret: 0 (drawn at the bottom) is the best of the whole black box, "
-                             "1 the worst value held at "
-                             "the first of the 50 points.",
+                             "Normalised regret: 0 (drawn at the bottom) is the best of the whole black box "
+                             "(where that is not "
+                             "known, the best seen), 1 the worst value held at the first of the 50 points.",
                              w->err);
     if (!st)
         st = wni_page_figure(
@@ -416,7 +417,7 @@ static wn_status put_figures(const struct writer *w)
 static wn_status draw_all(const struct writer *w)
 {
     const struct standings *s = &w->c->standings;
-    wn_status st = curves(w, "rank", &s->rank, "average rank", 0);
+    wn_status st = curves(w, "rank", &s->rank, "average rank (1 is best)", 0);
     if (!st) st = curves(w, "regret", &s->regret, "normalised regret", floor_of(w, &s->regret));
     if (!st) st = critical(w);
     if (!st) st = multiples(w);
@@ -434,8 +435,9 @@ wn_status wni_report_group(struct page *page, const struct comparison *c, struct
         return WN_OK;
     }
     if (c->left_out)
-        wni_page_text(page, "%zu pairs of task and seed are left out: not every method has finished them.",
-                      c->left_out);
+        wni_page_text(page, "%zu pair%s of task and seed %s left out: not every method has finished %s.",
+                      c->left_out, c->left_out == 1 ? "" : "s", c->left_out == 1 ? "is" : "are",
+                      c->left_out == 1 ? "it" : "them");
     for (size_t m = 0; m < c->contest.n_methods; m++)
         names[m] = wni_contest_method(c, m);
     wni_chart_colors(names, c->contest.n_methods, w.lines);

@@ -123,8 +123,9 @@ static void do_run(void *context, size_t index)
 
 /* ---- how long it will take ---- */
 
-/* A pair that was never measured costs what its method costs elsewhere, else what anything costs. */
-static double guess_cost(const struct session *s, size_t method, bool *guess)
+/* A pair that was never measured costs what its method costs elsewhere, else what anything costs.  That is a
+ * guess: on a network a method may take a hundred times as long as on a table. */
+static double guess_cost(const struct session *s, size_t method)
 {
     double own = 0, all = 0;
     size_t n_own = 0, n_all = 0, n_tasks = s->e->n_tasks;
@@ -137,7 +138,6 @@ static double guess_cost(const struct session *s, size_t method, bool *guess)
         n_own++;
     }
     if (n_own) return own / (double)n_own;
-    *guess = true;
     return n_all ? all / (double)n_all : NAN;
 }
 
@@ -145,10 +145,11 @@ static double time_left(const struct session *s, size_t threads, bool *guess)
 {
     double sum = 0;
     *guess = false;
-    for (size_t i = 0; i < s->e->n_methods * s->e->n_tasks; i++)
-        if (s->left[i])
-            sum +=
-                (double)s->left[i] * (s->measured[i] ? s->cost[i] : guess_cost(s, i / s->e->n_tasks, guess));
+    for (size_t i = 0; i < s->e->n_methods * s->e->n_tasks; i++) {
+        if (!s->left[i]) continue;
+        if (!s->measured[i]) *guess = true;
+        sum += (double)s->left[i] * (s->measured[i] ? s->cost[i] : guess_cost(s, i / s->e->n_tasks));
+    }
     return sum / (double)threads;
 }
 

@@ -308,6 +308,13 @@ static void read_group(struct reader *r, const struct node *map, const char *nam
                     CONTEST_METHODS_MAX, n);
 }
 
+static bool has_group(const struct experiment *e, const char *name)
+{
+    for (size_t g = 0; g < e->n_groups; g++)
+        if (!strcmp(e->groups[g].name, name)) return true;
+    return false;
+}
+
 static void read_groups(struct reader *r, const struct node *list)
 {
     static const char *const keys[] = {"name", "methods", "tasks"};
@@ -323,7 +330,11 @@ static void read_groups(struct reader *r, const struct node *list)
             continue;
         }
         check_keys(r, group, "group", keys, 3);
-        if (good_name(r, name, "group.name")) read_group(r, group, name->text);
+        if (!good_name(r, name, "group.name")) continue;
+        if (has_group(r->e, name->text)) /* its files would overwrite the other's */
+            wni_problem(r->problems, name, "two groups are called '%s'", name->text);
+        else
+            read_group(r, group, name->text);
     }
 }
 

@@ -15,6 +15,9 @@ wn_status wni_find_tasks_option(const struct args *args, struct task_list *list,
 /* --jobs, or all cores. */
 wn_status wni_jobs_option(const struct args *args, size_t *jobs, struct err *err);
 
+/* Those of the options that were given, as a shell takes them: for the command that goes on. */
+void wni_put_options(const struct args *args, const char *const *names, size_t n, struct buf *out);
+
 /* The first Ctrl-C asks to stop, the second ends the program at once.  Between the two calls only. */
 void wni_catch_interrupt(void);
 bool wni_interrupted(void);

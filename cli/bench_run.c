@@ -153,7 +153,33 @@ wn_status wni_jobs_option(const struct args *args, size_t *jobs, struct err *err
     return st;
 }
 
+void wni_put_options(const struct args *args, const char *const *names, size_t n, struct buf *out)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (!wni_flag(args, names[i])) continue;
+        wni_buf_printf(out, " --%s ", names[i]);
+        wni_buf_shell(out, wni_arg(args, names[i]));
+    }
+}
+
 /* ---- winnow bench run ---- */
+
+/* The command that goes on with this one. */
+static void put_again(const struct args *args, struct buf *out)
+{
+    static const char *const names[] = {"out", "data", "jobs"};
+    wni_buf_puts(out, "winnow bench run ");
+    wni_buf_shell(out, args->words[1]);
+    wni_put_options(args, names, sizeof names / sizeof *names, out);
+}
+
+static void tell_next(const char *out)
+{
+    struct buf word = {0};
+    wni_buf_shell(&word, out);
+    fprintf(stderr, "see the results with: winnow bench report %s\n", wni_buf_text(&word));
+    wni_buf_release(&word);
+}
 
 static int run_experiment(const struct args *args, const struct experiment *e, const struct task_list *tasks)
 {
@@ -163,7 +189,7 @@ static int run_experiment(const struct args *args, const struct experiment *e, c
     struct buf again = {0};
     struct err err = {0};
     size_t jobs = 1;
-    wni_buf_printf(&again, "winnow bench run %s --out %s", args->words[1], out);
+    put_again(args, &again);
     wn_status st = wni_jobs_option(args, &jobs, &err);
     if (!st) st = wni_results_create(&results, out, &err);
     if (st) {
@@ -175,7 +201,7 @@ static int run_experiment(const struct args *args, const struct experiment *e, c
     wni_results_close(&results);
     wni_buf_release(&again);
     if (st) return wni_complain(&err, st);
-    if (!tally.interrupted) fprintf(stderr, "see the results with: winnow bench report %s\n", out);
+    if (!tally.interrupted) tell_next(out);
     return tally.interrupted ? EXIT_INTERRUPTED : tally.failed ? EXIT_FAILED : EXIT_DONE;
 }
 
@@ -189,6 +215,7 @@ static int read_and_run(const struct args *args, const struct document *doc)
     wn_status st = wni_find_tasks_option(args, &tasks, &err);
     wni_experiment_init(&e);
     if (!st) st = wni_spec_read(&e, doc, &tasks, &problems);
+    e.data = wni_arg(args, "data");
     if (st == WN_EINVAL)
         code = wni_complain_problems(&problems);
     else if (st)

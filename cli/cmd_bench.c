@@ -1,4 +1,5 @@
-/* cmd_bench.c -- winnow bench: measurements of the program itself. */
+/* cmd_bench.c -- winnow bench: experiments (bench_run.c, bench_report.c) and measurements of the program
+ * itself. */
 #include "cli/bench_store.h"
 #include "cli/cli.h"
 
@@ -285,43 +286,21 @@ static wn_status bench_observations(const struct args *args, struct err *err)
 
 /* ---- the command ---- */
 
-static const struct {
+static const struct part_of_bench {
     const char *name;
-    wn_status (*run)(const struct args *args, struct err *err);
-} measurements[] = {
-    {"history", bench_history},  {"latency", bench_latency},           {"memory", bench_memory},
-    {"fit", bench_fit},          {"observations", bench_observations}, {"store", wni_bench_store},
-    {"runner", wni_bench_runner}};
+    wn_status (*run)(const struct args *args, struct err *err); /* NULL: an experiment's */
+    const char *takes;                                          /* options */
+} parts[] = {{"run", NULL, "out jobs data"},
+             {"report", NULL, ""},
+             {"history", bench_history, "trials reports format"},
+             {"latency", bench_latency, "methods n space format"},
+             {"memory", bench_memory, "methods n space format"},
+             {"fit", bench_fit, "n space format"},
+             {"observations", bench_observations, "n space seed format"},
+             {"store", wni_bench_store, "trials reports store format"},
+             {"runner", wni_bench_runner, "trials workers format"}};
 
-static int complain_unknown(const char *name)
-{
-    struct err err = {0};
-    struct buf known = {0};
-    size_t n = sizeof measurements / sizeof *measurements;
-    for (size_t i = 0; i < n; i++)
-        wni_buf_printf(&known, "%s%s", i == 0 ? "" : i + 1 < n ? ", " : " and ", measurements[i].name);
-    wni_fail(&err, WN_EINVAL, "bench: unknown measurement '%s'; there are run, report, %s", name,
-             wni_buf_text(&known));
-    wni_buf_release(&known);
-    return wni_complain(&err, WN_EINVAL);
-}
-
-static int run(struct args *args)
-{
-    struct err err = {0};
-    if (!strcmp(args->words[0], "run")) return wni_bench_run(args);
-    if (!strcmp(args->words[0], "report")) return wni_bench_report(args);
-    if (args->n_words > 1) {
-        wni_fail(&err, WN_EINVAL, "bench %s: unexpected '%s'", args->words[0], args->words[1]);
-        return wni_complain(&err, WN_EINVAL);
-    }
-    for (size_t i = 0; i < sizeof measurements / sizeof *measurements; i++) {
-        if (strcmp(args->words[0], measurements[i].name) != 0) continue;
-        wn_status st = measurements[i].run(args, &err);
-        return st ? wni_complain(&err, st) : EXIT_DONE;
-    }
-    return complain_unknown(args->words[0]);
-}
+enum { N_PARTS = sizeof parts / sizeof *parts };
 
 static const struct cli_option options[] = {
     {.name = "trials",
@@ -352,6 +331,52 @@ static const struct cli_option options[] = {
     TABLE_FORMAT_OPTION("how to print the result"),
     {0},
 };
+
+static bool takes(const struct part_of_bench *part, const char *option)
+{
+    size_t n = strlen(option);
+    for (const char *at = part->takes; (at = strstr(at, option)); at += n)
+        if ((at == part->takes || at[-1] == ' ') && (at[n] == ' ' || !at[n])) return true;
+    return false;
+}
+
+/* An option of another part would do nothing, in silence. */
+static wn_status check_options(const struct part_of_bench *part, const struct args *args, struct err *err)
+{
+    for (const struct cli_option *o = options; o->name; o++)
+        if (wni_flag(args, o->name) && !takes(part, o->name))
+            return wni_fail(err, WN_EINVAL, "bench %s: there is no --%s here%s", part->name, o->name,
+                            strcmp(part->name, "run") ? "" : "; what is run, and how, stands in SPEC");
+    return WN_OK;
+}
+
+static wn_status find_part(const char *name, const struct part_of_bench **found, struct err *err)
+{
+    struct buf known = {0};
+    for (size_t i = 0; i < N_PARTS; i++) {
+        if (!strcmp(name, parts[i].name)) *found = &parts[i];
+        wni_buf_printf(&known, "%s%s", i == 0 ? "" : i + 1 < N_PARTS ? ", " : " and ", parts[i].name);
+    }
+    if (!*found)
+        wni_fail(err, WN_EINVAL, "bench: unknown measurement '%s'; there are %s", name, wni_buf_text(&known));
+    wni_buf_release(&known);
+    return *found ? WN_OK : WN_EINVAL;
+}
+
+static int run(struct args *args)
+{
+    struct err err = {0};
+    const struct part_of_bench *part = NULL;
+    wn_status st = find_part(args->words[0], &part, &err);
+    if (!st) st = check_options(part, args, &err);
+    if (st) return wni_complain(&err, st);
+    if (!strcmp(part->name, "run")) return wni_bench_run(args);
+    if (!strcmp(part->name, "report")) return wni_bench_report(args);
+    if (args->n_words > 1)
+        st = wni_fail(&err, WN_EINVAL, "bench %s: unexpected '%s'", args->words[0], args->words[1]);
+    if (!st) st = part->run(args, &err);
+    return st ? wni_complain(&err, st) : EXIT_DONE;
+}
 
 const struct cli_command wni_cmd_bench = {
     .name = "bench",

@@ -31,11 +31,9 @@ struct paper {
 /* The command that goes on with this one. */
 static void put_again(const struct paper *p, struct buf *out)
 {
-    static const char *const names[] = {"groups", "tasks", "seeds", "data", "out"};
+    static const char *const names[] = {"groups", "tasks", "seeds", "data", "jobs", "out"};
     wni_buf_puts(out, "winnow paper");
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (wni_flag(p->args, names[i]))
-            wni_buf_printf(out, " --%s %s", names[i], wni_arg(p->args, names[i]));
+    wni_put_options(p->args, names, sizeof names / sizeof *names, out);
 }
 
 static wn_status run_surrogates(struct paper *p, struct results *results, struct err *err)
@@ -63,12 +61,18 @@ static wn_status run_parts(struct paper *p, struct results *results, const struc
 }
 
 /* Groups without a single task would make a long page that says nothing. */
-static wn_status check_tasks(const struct experiment *e, struct err *err)
+static wn_status check_tasks(const struct paper *p, const struct experiment *e, struct err *err)
 {
     size_t n = 0;
     for (size_t g = 0; g < e->n_groups; g++)
         n += e->groups[g].n_tasks;
     if (n || !e->n_groups) return WN_OK;
+    if (p->setup.tasks)
+        return wni_fail(
+            err, WN_EINVAL,
+            "--tasks %s: none of them is both at hand and in a group to be run ('winnow tasks' lists "
+            "what is at hand; --data DIR or $WINNOW_DATA names a folder of benchmark tables)",
+            p->setup.tasks);
     return wni_fail(err, WN_ENOTFOUND,
                     "none of the tasks to compare methods on is at hand: name the folder of benchmark tables "
                     "with --data DIR or $WINNOW_DATA ('winnow tasks' lists what is found; --groups "
@@ -80,7 +84,8 @@ static wn_status run_paper(struct paper *p, struct err *err)
     struct experiment e;
     struct results results;
     wn_status st = wni_paper_experiment(&p->setup, &p->tasks, &e, err);
-    if (!st) st = check_tasks(&e, err);
+    e.data = wni_arg(p->args, "data");
+    if (!st) st = check_tasks(p, &e, err);
     if (!st) st = wni_results_create(&results, p->out, err);
     if (!st) {
         st = run_parts(p, &results, &e, err);

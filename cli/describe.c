@@ -59,23 +59,6 @@ void wni_format_moment(double seconds, char out[MOMENT_MAX])
 
 /* ---- for other programs ---- */
 
-void wni_buf_shell(struct buf *out, const char *text)
-{
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=.,/:@%";
-    if (*text && text[strspn(text, plain)] == '\0') {
-        wni_buf_puts(out, text);
-        return;
-    }
-    wni_buf_putc(out, '\'');
-    for (; *text; text++) {
-        if (*text == '\'')
-            wni_buf_puts(out, "'\\''");
-        else
-            wni_buf_putc(out, *text);
-    }
-    wni_buf_putc(out, '\'');
-}
-
 void wni_config_flags(const struct space *space, const double *config, struct buf *out)
 {
     char scratch[WN_WHY_MAX];

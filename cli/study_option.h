@@ -92,8 +92,6 @@ void wni_format_moment(double seconds, char out[MOMENT_MAX]); /* since 1970, as 
 
 /* ---- a configuration for other programs ---- */
 
-/* Quoted for a POSIX shell where it must be. */
-void wni_buf_shell(struct buf *out, const char *text);
 /* "--lr 0.01 --act relu" */
 void wni_config_flags(const struct space *space, const double *config, struct buf *out);
 /* Lines param_NAME=VALUE for eval, so that none takes the place of PATH; letters that no variable may have

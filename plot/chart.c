@@ -92,11 +92,12 @@ static void put_label(struct buf *b, const char *text, const char *place, int si
 static void put_note(const struct chart *c, struct buf *b, double height)
 {
     char place[96];
-    double line = c->test ? 0.2 : 0.085; /* inches from below */
+    double line = c->test ? 0.2 : 0.085;                              /* inches from below */
+    int size = wni_utf8_count(c->note, strlen(c->note)) > 84 ? 7 : 8; /* more would not fit into a column */
     snprintf(place, sizeof place, "at screen 0.5,%.4f center tc rgb '#555555'", line / height);
     if (c->test) put_label(b, c->test, place, 8);
     snprintf(place, sizeof place, "at screen 0.5,%.4f center tc rgb '#555555'", 0.085 / height);
-    put_label(b, c->note, place, 8);
+    put_label(b, c->note, place, size);
 }
 
 static void put_axes(struct buf *b)
@@ -171,11 +172,19 @@ static size_t longest_name(const struct chart *c)
     return letters;
 }
 
-/* Columns of a key that fit into `width` inches: a sample of the line and a name. */
-static size_t key_columns(const struct chart *c, double width)
+/* A key: a sample of the line, then its name. */
+struct key {
+    size_t columns, rows;
+};
+
+/* What fits into `width` inches: all in one row, or rows that are about equally full. */
+static struct key plan_key(const struct chart *c, double width, double letter)
 {
-    size_t fit = (size_t)(width / (0.36 + 0.07 * (double)longest_name(c)));
-    return fit < 1 ? 1 : fit;
+    struct key key = {.columns = (size_t)(width / (0.4 + letter * (double)longest_name(c)))};
+    if (key.columns < 1) key.columns = 1;
+    key.rows = (c->n + key.columns - 1) / key.columns;
+    key.columns = (c->n + key.rows - 1) / key.rows;
+    return key;
 }
 
 static void put_reset(struct buf *b)
@@ -187,24 +196,29 @@ wn_status wni_chart_curves(const struct chart *c, const char *csv, const char *y
                            struct err *err)
 {
     struct buf b = {0};
-    size_t columns = key_columns(c, 2.9), key_rows = (c->n + columns - 1) / columns;
-    double height = 2.35 + 0.15 * (double)key_rows;
+    char place[96];
+    double width = fmax(COLUMN, 1.6 + 0.085 * (double)longest_name(c)); /* wider only for a very long name */
+    struct key key = plan_key(c, width - 0.4, 0.07);
+    double height = 2.4 + 0.155 * (double)key.rows, left = floor > 0 ? 0.18 : 0.16, right = 0.95;
+    double bottom = 0.62 / height, top = 1 - (0.1 + 0.155 * (double)key.rows) / height;
     put_reset(&b);
     put_axes(&b);
     wni_buf_printf(&b,
-                   "set lmargin at screen %.2f\nset rmargin at screen 0.95\n"
+                   "set lmargin at screen %.2f\nset rmargin at screen %.2f\n"
                    "set bmargin at screen %.4f\nset tmargin at screen %.4f\n",
-                   floor > 0 ? 0.18 : 0.16, 0.60 / height, 1 - (0.06 + 0.155 * (double)key_rows) / height);
+                   left, right, bottom, top);
     wni_buf_printf(&b,
-                   "set key at screen 0.56,%.4f center top horizontal maxcols %zu samplen 1.6 spacing 0.9 "
-                   "width 0.5 font ',10' noenhanced\n",
-                   1 - 0.03 / height, columns);
-    wni_buf_puts(&b, "set xlabel 'budget used (%)' font ',10' offset 0,0.6\n");
-    put_label(&b, y_label, "at screen 0.03,0.58 center rotate", 10);
+                   "set key at screen 0.56,%.4f center top horizontal Left reverse maxcols %zu samplen 1.6 "
+                   "spacing 1.05 width 0.5 font ',10' noenhanced\n",
+                   1 - 0.03 / height, key.columns);
+    snprintf(place, sizeof place, "at screen %.4f,%.4f center", (left + right) / 2, 0.25 / height);
+    put_label(&b, "budget used (%)", place, 10);
+    snprintf(place, sizeof place, "at screen 0.03,%.4f center rotate", (bottom + top) / 2);
+    put_label(&b, y_label, place, 10);
     put_scale(&b, floor);
     put_note(c, &b, height);
     put_plot(c, &b, csv, "every ::1", 1, true);
-    return draw(c, &b, COLUMN, height, err);
+    return draw(c, &b, width, height, err);
 }
 
 /* ---- small multiples ---- */
@@ -215,15 +229,16 @@ static size_t columns_for(size_t n_panels)
 }
 
 /* A key of its own above the panels: a plot of nothing. */
-static void put_legend(const struct chart *c, struct buf *b, double top, double height)
+static void put_legend(const struct chart *c, struct buf *b, size_t columns, double top, double height)
 {
     wni_buf_printf(
         b,
         "set origin 0,%.4f\nset size 1,%.4f\nunset border\nunset tics\nunset grid\nunset xlabel\n"
         "unset ylabel\nunset title\nunset logscale\nset lmargin 0\nset rmargin 0\nset bmargin 0\n"
         "set tmargin 0\nset xrange [0:1]\nset yrange [0:1]\n"
-        "set key at screen 0.5,%.4f center top horizontal maxcols 8 samplen 1.8 font ',11' noenhanced\n",
-        top, 1 - top, 1 - 0.02 / height);
+        "set key at screen 0.5,%.4f center top horizontal Left reverse maxcols %zu samplen 1.8 width 0.5 "
+        "font ',11' noenhanced\n",
+        top, 1 - top, 1 - 0.02 / height, columns);
     for (size_t i = 0; i < c->n; i++) {
         wni_buf_printf(b, "%s NaN with lines lw 2 dt %s lc rgb '%s' title ", i ? ",\\\n    " : "plot",
                        dash_of(c->lines[i].dash), c->lines[i].color);
@@ -249,45 +264,103 @@ static void cut_title(const char *text, size_t most, char out[64])
              text + tail); /* names of tasks are ASCII but for the mark */
 }
 
+/* How many letters of `text` the first of two lines takes: all, or up to a '-', '_' or '.' that leaves it at
+ * most `most`. */
+static size_t first_line(const char *text, size_t most)
+{
+    size_t size = strlen(text), end = 0;
+    if (wni_utf8_count(text, size) <= most) return size;
+    for (size_t i = 1; i < most; i++)
+        if (strchr("-_.", text[i])) end = i + 1;
+    return end ? end : size;
+}
+
+/* A long name takes two lines: cut short, two names of a benchmark may look the same. */
+static void put_title(struct buf *b, const char *text, size_t most, int size)
+{
+    char line[64];
+    size_t end = first_line(text, most);
+    wni_buf_puts(b, "set title ");
+    if (text[end]) {
+        snprintf(line, sizeof line, "%.*s", (int)end, text);
+        quote(b, line);
+        wni_buf_puts(b, ".\"\\n\".");
+    }
+    cut_title(text[end] ? text + end : text, most, line);
+    quote(b, line);
+    wni_buf_printf(b, " font ',%d' offset 0,-0.6 noenhanced\n", size);
+}
+
+struct grid {                       /* of panels, in inches */
+    size_t columns, lines, letters; /* the last: of a title's line */
+    int title_size;
+    double width, height, left, foot, head, step, cell, title;
+    struct key key;
+};
+
+static struct grid plan_grid(const struct chart *c, const struct chart_panel *panels, size_t n_panels)
+{
+    struct grid g = {.columns = columns_for(n_panels), .left = 0.5, .foot = 0.42, .title = 0.22};
+    g.lines = (n_panels + g.columns - 1) / g.columns;
+    g.width = g.columns < 3 ? PAGE / 3 * (double)g.columns + 0.6 : PAGE;
+    g.step = (g.width - g.left - 0.08) / (double)g.columns;
+    g.title_size = g.columns > 4 ? 7 : 9;
+    g.letters = (size_t)(g.step / (0.0068 * g.title_size));
+    g.key = plan_key(c, 0.95 * g.width, 0.085);
+    g.head = 0.12 + 0.2 * (double)g.key.rows;
+    for (size_t i = 0; i < n_panels; i++)
+        if (panels[i].title[first_line(panels[i].title, g.letters)]) g.title = g.columns > 4 ? 0.3 : 0.34;
+    g.cell = (g.columns > 4 ? 0.9 : 1.13) + g.title;
+    g.height = g.head + g.foot + g.cell * (double)g.lines;
+    return g;
+}
+
+/* Margins, axes and title of panel i. */
+static void put_frame(struct buf *b, const struct grid *g, const struct chart_panel *panel, size_t i)
+{
+    double x = g->left + g->step * (double)(i % g->columns);
+    double y = g->foot + g->cell * (double)(g->lines - 1 - i / g->columns);
+    put_axes(b);
+    put_scale(b, panel->floor);
+    wni_buf_printf(b,
+                   "set tics font ',8'\nset xtics 50 offset 0,0.4\nset ytics offset 0.6,0\n"
+                   "set lmargin at screen %.4f\nset rmargin at screen %.4f\nset bmargin at screen %.4f\n"
+                   "set tmargin at screen %.4f\n",
+                   (x + 0.22) / g->width, (x + g->step - 0.1) / g->width, (y + 0.2) / g->height,
+                   (y + g->cell - g->title) / g->height);
+    put_title(b, panel->title, g->letters, g->title_size);
+}
+
+/* What the panels share: the names of the axes and the small print. */
+static void put_shared(const struct chart *c, struct buf *b, const struct grid *g, const char *y_label)
+{
+    char place[96];
+    put_note(c, b, g->height);
+    snprintf(place, sizeof place, "at screen 0.5,%.4f center", 0.26 / g->height);
+    put_label(b, "budget used (%)", place, 10);
+    snprintf(place, sizeof place, "at screen %.4f,0.5 center rotate", 0.09 / g->width);
+    put_label(b, y_label, place, 10);
+    wni_buf_puts(b, "set key off\n");
+}
+
 wn_status wni_chart_multiples(const struct chart *c, const char *csv, const struct chart_panel *panels,
                               size_t n_panels, size_t rows, const char *y_label, struct err *err)
 {
     struct buf b = {0};
-    size_t columns = columns_for(n_panels), lines = (n_panels + columns - 1) / columns;
-    double width = columns < 3 ? PAGE / 3 * (double)columns + 0.6 : PAGE, cell = columns > 4 ? 1.12 : 1.35;
-    double legend = 0.10 + 0.2 * (double)((c->n + 7) / 8), foot = 0.42, left = 0.5;
-    double height = legend + foot + cell * (double)lines, step = (width - left - 0.08) / (double)columns;
+    struct grid g = plan_grid(c, panels, n_panels);
     put_reset(&b);
     wni_buf_puts(&b, "set multiplot\n");
-    put_note(c, &b, height);
-    char place[96];
-    snprintf(place, sizeof place, "at screen 0.5,%.4f center", 0.26 / height);
-    put_label(&b, "budget used (%)", place, 10);
-    snprintf(place, sizeof place, "at screen %.4f,0.5 center rotate", 0.09 / width);
-    put_label(&b, y_label, place, 10);
-    wni_buf_puts(&b, "set key off\n");
+    put_shared(c, &b, &g, y_label);
     for (size_t i = 0; i < n_panels; i++) {
-        double x = left + step * (double)(i % columns), y = foot + cell * (double)(lines - 1 - i / columns);
-        put_axes(&b);
-        put_scale(&b, panels[i].floor);
-        wni_buf_printf(&b,
-                       "set tics font ',8'\nset xtics 50 offset 0,0.4\nset ytics offset 0.6,0\n"
-                       "set lmargin at screen %.4f\nset rmargin at screen %.4f\nset bmargin at screen %.4f\n"
-                       "set tmargin at screen %.4f\nset title ",
-                       (x + 0.22) / width, (x + step - 0.1) / width, (y + 0.2) / height,
-                       (y + cell - 0.22) / height);
-        char title[64];
-        cut_title(panels[i].title, (size_t)(step / 0.06), title);
-        quote(&b, title);
-        wni_buf_printf(&b, " font ',%d' offset 0,-0.6 noenhanced\n", columns > 4 ? 7 : 9);
         char every[64];
         snprintf(every, sizeof every, "every ::%zu::%zu", 1 + rows * i, rows * (i + 1));
+        put_frame(&b, &g, &panels[i], i);
         put_plot(c, &b, csv, every, 2, false);
         if (i == 0) wni_buf_puts(&b, "unset label\n"); /* once is enough */
     }
-    put_legend(c, &b, 1 - legend / height, height);
+    put_legend(c, &b, g.key.columns, 1 - g.head / g.height, g.height);
     wni_buf_puts(&b, "unset multiplot\n");
-    return draw(c, &b, width, height, err);
+    return draw(c, &b, g.width, g.height, err);
 }
 
 /* ---- critical differences ---- */
@@ -383,18 +456,23 @@ static double panel_rows(const struct critical_panel *p, size_t n)
     return 3.0 + bars_height(p) + (double)((n + 1) / 2);
 }
 
-/* Share of the width that "name  1.23" takes on either side, by the longest name; some 0.068 inches a letter.
- */
+/* Inches that "name  1.23" takes on either side, by the longest name. */
 static double label_width(const struct chart *c)
 {
-    return fmax(0.28, fmin(0.42, 0.03 + 0.022 * (double)(longest_name(c) + 6)));
+    return fmax(0.92, 0.1 + 0.073 * (double)(longest_name(c) + 6));
+}
+
+/* A column, unless long names leave too little of it for the axis. */
+static double critical_width(const struct chart *c)
+{
+    return fmax(COLUMN, 2 * label_width(c) + 0.8);
 }
 
 static void put_panel(const struct chart *c, struct buf *b, const struct critical_panel *p, double top,
                       double row)
 {
     struct order o = sort_ranks(p->ranks, c->n);
-    double side = label_width(c);
+    double side = label_width(c) / critical_width(c);
     struct frame f = {
         .left = side, .right = 1 - side, .axis = top - 2.4 * row, .row = row, .low = o.low, .high = o.high};
     char at[96];
@@ -427,5 +505,5 @@ wn_status wni_chart_critical(const struct chart *c, const struct critical_panel 
         top -= panel_rows(&panels[i], c->n) * row;
     }
     wni_buf_puts(&b, "plot NaN notitle\n");
-    return draw(c, &b, COLUMN, height, err);
+    return draw(c, &b, critical_width(c), height, err);
 }

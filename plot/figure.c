@@ -64,6 +64,10 @@ wn_status wni_write_file(const char *directory, const char *name, const struct b
     return st;
 }
 
+/* pdfcairo counts 1/72 inch where the other two, at 96 dots to the inch, count 1/96: letters are equally
+ * large on paper in all three, so what fits into one fits into the others. */
+static const double PDF_FONTSCALE = 0.75 * 0.75;
+
 static void write_script(const struct figure *f, struct buf *script)
 {
     wni_buf_printf(
@@ -76,11 +80,11 @@ static void write_script(const struct figure *f, struct buf *script)
         "background '#ffffff' }\n"
         "if (kind eq 'png') { set terminal pngcairo size %.0f,%.0f font 'Helvetica,12' fontscale "
         "1.5 linewidth 2 pointscale 1.6 }\n"
-        "if (kind eq 'pdf') { set terminal pdfcairo size %gin,%gin font 'Helvetica,12' fontscale 0.75 "
+        "if (kind eq 'pdf') { set terminal pdfcairo size %gin,%gin font 'Helvetica,12' fontscale %g "
         "linewidth 0.75 }\n"
         "set output '%s.'.kind\n",
         f->name, f->width * 96, f->height * 96, f->width * 192, f->height * 192, f->width, f->height,
-        f->name);
+        PDF_FONTSCALE, f->name);
     wni_buf_puts(script, f->script);
     wni_buf_puts(script, "\nset output\n}\n");
 }

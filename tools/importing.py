@@ -1,4 +1,5 @@
 """What the importers share: writing a folder that winnow reads (bench/README.md has the format), and saying what is wrong."""
+import contextlib
 import csv
 import itertools
 import json
@@ -19,6 +20,23 @@ def main(work):
         sys.exit(f"{os.path.basename(sys.argv[0])}: {why}")
     except OSError as why:
         sys.exit(f"{os.path.basename(sys.argv[0])}: {why.filename}: {why.strerror}")
+
+
+@contextlib.contextmanager
+def reading(where):
+    """Whatever goes wrong inside is told as a fault of `where`, not as a traceback."""
+    try:
+        yield
+    except Refused:
+        raise
+    except KeyError as why:
+        raise Refused(f"{where}: no {why.args[0]!r} in it") from None
+    except OSError as why:
+        if why.filename:
+            raise
+        raise Refused(f"{where}: {why.strerror or why}") from None
+    except (LookupError, ValueError, TypeError, AttributeError) as why:
+        raise Refused(f"{where}: not of the layout that --help describes: {why}") from None
 
 
 def values_of(parameter):

@@ -151,3 +151,20 @@ const char *wni_buf_text(const struct buf *b)
 {
     return b->data ? b->data : "";
 }
+
+void wni_buf_shell(struct buf *b, const char *text)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=.,/:@%";
+    if (*text && text[strspn(text, plain)] == '\0') {
+        wni_buf_puts(b, text);
+        return;
+    }
+    wni_buf_putc(b, '\'');
+    for (; *text; text++) {
+        if (*text == '\'')
+            wni_buf_puts(b, "'\\''");
+        else
+            wni_buf_putc(b, *text);
+    }
+    wni_buf_putc(b, '\'');
+}

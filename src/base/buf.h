@@ -29,6 +29,7 @@ void wni_buf_json_string(struct buf *b, const char *text); /* with its quotes */
 void wni_buf_json_double(struct buf *b, double x);         /* null where JSON has no number for it */
 void wni_buf_json_doubles(struct buf *b, const double *x, size_t n); /* a list of them */
 void wni_buf_csv_field(struct buf *b, const char *text);             /* quoted when it must be */
-const char *wni_buf_text(const struct buf *b);                       /* "" when empty */
+void wni_buf_shell(struct buf *b, const char *text); /* a word for a POSIX shell, quoted when it must be */
+const char *wni_buf_text(const struct buf *b);       /* "" when empty */
 
 #endif

@@ -77,7 +77,7 @@ code=0
 wait $pid || code=$?
 is 'interrupted: exit code 130' "$code" 130
 says 'interrupted: says so' stderr '^stopping after the runs that are under way'
-says 'interrupted: how to go on' stderr "^go on with: winnow bench run $out/long.yaml --out $out/interrupted$"
+says 'interrupted: how to go on' stderr "^go on with: winnow bench run $out/long.yaml --out $out/interrupted --jobs 2$"
 truth 'interrupted: what is done is kept' python3 -c "
 import sqlite3; n = sqlite3.connect('$out/interrupted/results.db').execute('SELECT count(*) FROM runs').fetchone()[0]
 assert 0 < n < 4800, n"
@@ -98,15 +98,15 @@ truth 'and back' cmp "$out/one.txt" "$out/changed.txt"
 
 # ---- a run that fails ----
 
-mkdir -p "$out/data/broken"
-cat >"$out/data/broken/blackbox.json" <<'JSON'
+mkdir -p "$out/my data/broken"
+cat >"$out/my data/broken/blackbox.json" <<'JSON'
 {"family": "broken", "kind": "table", "honesty": "real", "parameters": [{"name": "x", "type": "int", "min": 1, "max": 3}],
  "configs": "configs.csv", "resource": {"name": "epoch", "levels": [1, 2]},
  "tasks": [{"name": "broken-one", "metric": {"name": "loss", "goal": "minimize"}, "values": "v.npy", "limits": {"results": 6},
             "best": 1, "worst": 6}]}
 JSON
-printf 'x\n1\n2\n3\n' >"$out/data/broken/configs.csv"
-python3 - "$out/data/broken/v.npy" <<'PYTHON'
+printf 'x\n1\n2\n3\n' >"$out/my data/broken/configs.csv"
+python3 - "$out/my data/broken/v.npy" <<'PYTHON'
 import struct, sys
 header = "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 2, 1), }"
 header += " " * (-(10 + len(header) + 1) % 64) + "\n"
@@ -119,18 +119,18 @@ tasks: [broken-one, branin]
 seeds: 2
 limits: {trials: 3}
 YAML
-sed -i '3s/2/1/' "$out/data/broken/configs.csv" # a row twice, another not at all
-run bench run "$out/broken.yaml" --out "$out/broken" --data "$out/data" --jobs 2
+sed -i '3s/2/1/' "$out/my data/broken/configs.csv" # a row twice, another not at all
+run bench run "$out/broken.yaml" --out "$out/broken" --data "$out/my data" --jobs 2
 is 'a broken table: exit code 1' "$code" 1
 says 'what failed, and why' stderr '^winnow: failed: large on broken-one, seed 1: .*configs.csv'
 says 'the command that repeats it' stderr \
-    '^  repeat it: winnow sim --task broken-one --method rea --set searcher.population=20 --seed 1 --workers 4 --max-trials 3$'
+    "^  repeat it: winnow sim --task broken-one --method rea --set searcher.population=20 --seed 1 --workers 4 --max-trials 3 --data '$out/my data'$"
 says 'and the others go on' stderr '^4 of 8 runs are done; 4 failed$'
 repeat=$(sed -n 's/^  repeat it: winnow //p' "$out/stderr" | head -n 1)
-run $repeat --data "$out/data"
-says 'it fails alone in the same way' stderr 'configs.csv'
-printf 'x\n1\n2\n3\n' >"$out/data/broken/configs.csv"
-run bench run "$out/broken.yaml" --out "$out/broken" --data "$out/data"
+eval "run $repeat"
+says 'typed as it stands, it fails alone in the same way' stderr 'configs.csv'
+printf 'x\n1\n2\n3\n' >"$out/my data/broken/configs.csv"
+run bench run "$out/broken.yaml" --out "$out/broken" --data "$out/my data"
 is 'mended: exit code 0' "$code" 0
 says 'mended: the rest is done' stderr '^8 of 8 runs are done, 4 of them from before$'
 content "$out/broken" >"$out/broken.txt"
@@ -167,13 +167,21 @@ printf 'groups: [{name: a b, methods: [rs, rea], tasks: branin}, {methods: rs}]\
 run bench run "$out/bad.yaml" --out "$out/bad"
 says 'a name that is no file name' stderr "'group.name' must be letters, digits"
 says 'a group without a name' stderr "a group must be a mapping with 'name'"
+printf 'groups: [{name: a, methods: [rs, rea], tasks: branin}, {name: a, methods: [rs, asha], tasks: branin}]\n' >"$out/bad.yaml"
+run bench run "$out/bad.yaml" --out "$out/bad"
+says 'two groups of one name' stderr "bad.yaml:1:63: two groups are called 'a'"
+run bench run "$out/spec.yaml" --out "$out/bad" --workers 3
+is 'an option of another part: exit code 2' "$code" 2
+says 'an option of another part' stderr 'bench run: there is no --workers here; .* stands in SPEC'
+run bench report "$out/one" --jobs 2
+says 'an option that a report does not have' stderr 'bench report: there is no --jobs here'
 run bench run "$out/spec.yaml"
 says 'no folder' stderr '--out is missing'
 run bench run
 says 'no experiment' stderr 'expected: winnow bench run SPEC --out DIR'
 run bench run "$out/absent.yaml" --out "$out/bad"
 is 'a file that is not there: exit code 2' "$code" 2
-run bench report "$out/data"
+run bench report "$out/my data"
 says 'a folder without results' stderr 'holds no results: there is no results.db'
 mkdir "$out/foreign"
 printf 'no database' >"$out/foreign/results.db"
@@ -225,6 +233,57 @@ assert not page.stack and page.svgs == 4, (page.stack, page.svgs)
 for word in ("Wilcoxon", "Friedman", "digits-mlp", "branin§", "rea-20"):
     assert word in text, word
 PYTHON
+    truth 'contents, and links to files that are there' python3 - "$out/one" <<'PYTHON'
+import os, re, sys
+text = open(sys.argv[1] + "/report.html", encoding="utf-8").read()
+nav = re.search("<nav>(.*?)</nav>", text).group(1)
+assert re.findall('href="#([^"]*)"', nav) == re.findall('<h2 id="([^"]*)"', text) == ["small", "times"], nav
+files = re.findall('<a href="([^#"]*)"', text)
+assert len(files) == 4 * 4 and all(os.path.getsize(os.path.join(sys.argv[1], f)) for f in files), files
+PYTHON
+    # rs and rea draw the same 10 configurations first
+    printf 'name: equal\nmethods: [rs, rea]\ntasks: branin\nlimits: {trials: 5}\n' >"$out/equal.yaml"
+    run bench run "$out/equal.yaml" --out "$out/equal"
+    run bench report "$out/equal"
+    truth 'who is equally good is equally bold, and one seed has no error' python3 - "$out/equal/report.html" <<'PYTHON'
+import re, sys
+text = open(sys.argv[1], encoding="utf-8").read()
+assert text.count("<b>1.50</b>") == 2 * 4 + 2 and "<br>±" not in text, text.count("<b>1.50</b>")
+assert re.search('<figure style="max-width:min\\(100%,[0-9]+px\\)">', text)
+PYTHON
+    # a long label, and all three marks: the widest that a figure has to hold
+    printf 'name: wide\nmethods: [rs, {name: rea, label: a-label-of-as-many-letters-as-there-may-}]\ntasks: [digits, synthetic-curves, branin]\nseeds: 2\n' >"$out/wide.yaml"
+    run bench run "$out/wide.yaml" --out "$out/wide"
+    run bench report "$out/wide"
+    is 'gnuplot has no complaint' "$(cat "$out/stderr")" ''
+    truth 'no text leaves its figure, and letters are equally large in SVG and PDF' python3 - "$out/one/small" "$out/wide/wide" <<'PYTHON'
+import re, sys, zlib
+def sizes_in_pdf(path):
+    found = set()
+    for stream in re.findall(rb"stream\r?\n(.*?)endstream", open(path, "rb").read(), re.S):
+        try:
+            text = zlib.decompress(stream)
+        except zlib.error:
+            continue
+        for a, b in re.findall(rb"([-0-9.]+) ([-0-9.]+) [-0-9.]+ [-0-9.]+ [-0-9.]+ [-0-9.]+ Tm", text):
+            found.add(round(max(abs(float(a)), abs(float(b))), 2))
+    return found
+for stem in sys.argv[1:]:
+    for figure in ("rank", "regret", "cd", "tasks"):
+        svg = open(f"{stem}-{figure}.svg", encoding="utf-8").read()
+        width, height = map(float, re.search(r'viewBox="0 0 (\S+) (\S+)"', svg).groups())
+        texts = re.findall(r'<g transform="translate\(([-0-9.]+),([-0-9.]+)\)( rotate\([-0-9.]+\))?"[^>]*font-size="([0-9.]+)"\s+'
+                           r'text-anchor="(\w+)">\s*<text>(.*?)</text>', svg, re.S)
+        assert len(texts) > 10, (stem, figure, len(texts))
+        for x, y, turned, size, anchor, text in texts:
+            length = 0.45 * float(size) * len(re.sub("<[^>]*>", "", text))  # a little less than Helvetica's
+            at, end = (height - float(y), height) if turned else (float(x), width)
+            low = at - length * {"start": 0, "middle": 0.5, "end": 1}[anchor]
+            assert low >= 0 and low + length <= end, (stem, figure, text, low, low + length, end)
+        sizes = {round(0.75 * float(size), 2) for _, _, _, size, _, _ in texts}
+        pdf = sizes_in_pdf(f"{stem}-{figure}.pdf")
+        assert abs(max(pdf) - max(sizes)) < 0.1, (stem, figure, sizes, pdf)
+PYTHON
     mkdir "$out/first"
     cp "$out/one"/*.csv "$out/one"/*.svg "$out/one"/*.png "$out/one"/*.html "$out/first"
     run bench report "$out/one"
@@ -249,7 +308,7 @@ db.execute("INSERT INTO failures VALUES ('rs', 'branin', 3, 'it <broke>', 'winno
 db.commit()
 PYTHON
     run bench report "$out/one"
-    truth 'an unfinished experiment says what is left out' grep -q '1 pairs of task and seed are left out' "$out/one/report.html"
+    truth 'an unfinished experiment says what is left out' grep -q '1 pair of task and seed is left out' "$out/one/report.html"
     truth 'failures are told, and escaped' grep -q 'it &lt;broke&gt;' "$out/one/report.html"
 else
     n=$((n + 1))

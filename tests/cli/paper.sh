@@ -96,8 +96,20 @@ run paper --data "$out/data" --tasks fcnte
 says 'an unknown task' stderr "no task or family 'fcnte' at hand"
 run paper --groups single-fidelity --tasks digits-mlp --seeds 1 --out "$out/r"
 is 'nothing of the paper at hand: exit code 2' "$code" 2
-says 'and what helps' stderr 'none of the tasks to compare methods on is at hand: .* --data DIR'
+says 'and what helps' stderr '--tasks digits-mlp: none of them is both at hand and in a group to be run .*--data DIR'
+run paper --groups single-fidelity --seeds 1 --out "$out/r"
+is 'no data: exit code 2' "$code" 2
+says 'no data: what helps' stderr 'none of the tasks to compare methods on is at hand: .* --data DIR'
+run paper --groups '' --out "$out/r"
+says 'no group' stderr '--groups: no group is named'
 truth 'nothing was made' [ ! -e "$out/r" ]
+run paper --groups claims --seeds 1 --out "$out/r"
+truth 'claims alone: nothing is said of what is not there' python3 - "$out/r/claims.csv" <<'PYTHON'
+import csv, sys
+for row in csv.DictReader(open(sys.argv[1], encoding="utf-8")):
+    assert row["verdict"] == "not testable", row
+    assert "at hand" not in row["measured"] and "not run" not in row["measured"], row
+PYTHON
 run paper --groups illustration --seeds 1 --out "$out/r"
 is 'the illustration needs no table' "$code" 0
 finish

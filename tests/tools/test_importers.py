@@ -38,6 +38,13 @@ class Importer(tap.TreeTest):
         self.assertEqual(result.returncode, 0, result.stderr)
         return list(csv.DictReader(result.stdout.splitlines()))
 
+    def check_told(self, tool, file, message):
+        """A line that says what is wrong, no traceback, and no folder that looks finished."""
+        result = self.run_import(tool, file, "--out", "bad")
+        self.assertEqual((result.returncode, result.stderr.count("\n")), (1, 1), result.stderr)
+        self.assertIn(message, result.stderr)
+        self.assertFalse(self.exists("bad/blackbox.json"))
+
     def check_simulation(self, task, folder, n_configs, n_levels, seeds, values, seconds):
         """One worker goes through configurations; each curve must be one of the table's, seconds included."""
         curves = {}
@@ -106,6 +113,16 @@ def make(path, drop=0):
         self.assertIn("1 of 64 configurations are missing", result.stderr)
         self.assertFalse(self.exists("data/blackbox.json"))
 
+    def test_what_is_wrong_is_told(self):
+        self.write("naval.hdf5", "no HDF5")
+        self.assertIn("import-fcnet: naval.hdf5: ", self.run_import("import-fcnet", "naval.hdf5", "--out", "data").stderr)
+        key = '{"batch_size": 8}'
+        self.python("import h5py; h5py.File('slice.hdf5', 'w').create_group('" + key + "')['valid_mse'] = [[1.0, 2.0]]")
+        self.check_told("import-fcnet", "slice.hdf5", f"slice.hdf5: the group '{key}' has no 'runtime'")
+        self.python("import h5py; f = h5py.File('protein.hdf5', 'w').create_group('" + key + "'); "
+                    "f['valid_mse'] = [[1.0, 2.0]]; f['runtime'] = [1.0, 2.0, 3.0]")
+        self.check_told("import-fcnet", "protein.hdf5", "valid_mse of shape (1, 2) and runtime of shape (3,)")
+
     def test_a_file_of_another_name(self):
         self.python(self.MAKE + "make('other.hdf5')")
         self.assertIn("should hold one of", self.run_import("import-fcnet", "other.hdf5", "--out", "data").stderr)
@@ -154,6 +171,14 @@ class LCBench(Importer):
         self.write("bench.json", "{")
         self.assertIn("not JSON", self.run_import("import-lcbench", "bench.json", "--out", "data").stderr)
         self.assertIn("No such file", self.run_import("import-lcbench", "absent.json", "--out", "data").stderr)
+        self.write("bench.json", "[1]")
+        self.check_told("import-lcbench", "bench.json", "bench.json: not a mapping of data sets")
+        self.write("bench.json", '{"adult": {}}')
+        self.check_told("import-lcbench", "bench.json", "'adult' has no runs")
+        data = self.data()
+        data["adult"]["4"]["log"]["time"][3] = "soon"
+        self.write("bench.json", json.dumps(data))
+        self.check_told("import-lcbench", "bench.json", "adult, run 4: not of the layout that --help describes")
 
 
 @unittest.skipUnless(has("numpy"), "python3-numpy is not installed")
@@ -197,6 +222,12 @@ class NAS201(Importer):
                       self.run_import("import-nas201", "nats.pickle.pbz2", "--out", "data").stderr)
         self.make({"other": 1})
         self.assertIn("no 'arch2infos'", self.run_import("import-nas201", "nats.pickle.pbz2", "--out", "data").stderr)
+        self.make({"arch2infos": {}})
+        self.check_told("import-nas201", "nats.pickle.pbz2", "no architectures in it")
+        data = self.data()
+        del data["arch2infos"][6]["200"]["all_results"]["cifar100", 777]["eval_acc1es"]
+        self.make(data)
+        self.check_told("import-nas201", "nats.pickle.pbz2", "architecture 6 on cifar100: no 'eval_acc1es' in it")
         self.write("broken.pickle", "no pickle")
         self.assertIn("not a pickle", self.run_import("import-nas201", "broken.pickle", "--out", "data").stderr)
 
@@ -256,6 +287,10 @@ numpy.save('bb/fidelities_values.npy', numpy.arange(1, 4))""")
         self.make(self.SPACE, rows)
         self.assertIn("no objective 'loss'; there are metric_valid_error, metric_runtime",
                       self.run_import("import-synetune", "bb", "--metric", "loss", "--out", "data").stderr)
+        self.write("bb/metadata.json", '{"task_names": ["One", "two"]}')
+        self.check_told("import-synetune", "bb", "metadata.json: no 'objectives_names' in it")
+        self.write("bb/fidelities_values.npy", "no array")
+        self.check_told("import-synetune", "bb", "fidelities_values.npy: not of the layout")
         os.remove(os.path.join(self.tree, "bb/hyperparameters.csv"))
         self.write("bb/hyperparameters.parquet", "")
         if not has("pandas"):

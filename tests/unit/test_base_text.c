@@ -411,6 +411,21 @@ static void test_buf_csv(void **state)
     }
 }
 
+static void test_shell_word(void **state)
+{
+    (void)state;
+    static const char *const table[][2] = {
+        {"plain-1.5/x", "plain-1.5/x"}, {"", "''"},           {"two words", "'two words'"},
+        {"it's", "'it'\\''s'"},         {"$HOME", "'$HOME'"},
+    };
+    for (size_t i = 0; i < COUNT(table); i++) {
+        struct buf b = {0};
+        wni_buf_shell(&b, table[i][0]);
+        CHECK_TEXT(wni_buf_text(&b), table[i][1]);
+        wni_buf_release(&b);
+    }
+}
+
 /* ---- closest ---- */
 
 static void test_closest(void **state)
@@ -746,6 +761,7 @@ int main(void)
         cmocka_unit_test(test_buf_limit_is_sticky),
         cmocka_unit_test(test_buf_json),
         cmocka_unit_test(test_buf_csv),
+        cmocka_unit_test(test_shell_word),
         cmocka_unit_test(test_closest),
         cmocka_unit_test(test_closest_takes_the_nearest_then_the_first),
         cmocka_unit_test(test_err),

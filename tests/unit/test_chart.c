@@ -1,8 +1,13 @@
-/* test_chart.c -- one colour per method, everywhere. */
+/* test_chart.c -- one colour per method, everywhere; long names are neither cut off nor mistaken. */
 #include "tests/check.h"
 
 #include "method/method.h"
 #include "plot/chart.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 static struct chart_line color_of(const char *const *names, size_t n, const char *name)
 {
@@ -59,11 +64,112 @@ static void lines_differ(void **state)
     check_distinct(all, n);
 }
 
+/* ---- scripts: they are written whether or not gnuplot is there to draw ---- */
+
+static char folder[64];
+
+static int make_folder(void **state)
+{
+    (void)state;
+    strcpy(folder, "/tmp/winnow-chart-XXXXXX");
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    static const char *const endings[] = {"gp", "svg", "png", "pdf", "csv"};
+    char path[96];
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        snprintf(path, sizeof path, "%s/chart.%s", folder, endings[i]);
+        unlink(path);
+    }
+    return rmdir(folder);
+}
+
+/* Whether the script of the chart that was drawn last holds a text. */
+static bool script_has(const char *text)
+{
+    static char script[65536];
+    char path[96];
+    snprintf(path, sizeof path, "%s/chart.gp", folder);
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    size_t n = fread(script, 1, sizeof script - 1, file);
+    fclose(file);
+    script[n] = '\0';
+    return strstr(script, text) != NULL;
+}
+
+static void write_rows(size_t panels)
+{
+    struct buf csv = {0};
+    struct err err = {0};
+    wni_buf_puts(&csv, "task,percent,a,a_error,b,b_error\n");
+    for (size_t i = 0; i < panels; i++)
+        wni_buf_puts(&csv, "t,50,0.5,0.1,0.4,0.1\nt,100,0.3,0.1,0.2,0.1\n");
+    CHECK_OK(wni_write_file(folder, "chart.csv", &csv, &err), err);
+    wni_buf_release(&csv);
+}
+
+static struct chart chart_of(struct chart_line lines[2], const char *a, const char *b)
+{
+    wni_chart_colors((const char *const[]){a, b}, 2, lines);
+    return (struct chart){.directory = folder, .name = "chart", .note = "", .lines = lines, .n = 2};
+}
+
+/* Drawn, or not for want of gnuplot. */
+static void check_drawn(wn_status st, const struct err *err)
+{
+    CHECK(st == WN_OK || st == WN_ENOTFOUND, "%s", err->text);
+}
+
+/* Two tasks of a benchmark that differ in the middle of their names. */
+static void long_titles_stay_apart(void **state)
+{
+    (void)state;
+    struct chart_line lines[2];
+    struct chart c = chart_of(lines, "a", "b");
+    struct err err = {0};
+    struct chart_panel panels[4] = {{.title = "taskset-patch128-lstm128-avg-bs64", .floor = 0.01},
+                                    {.title = "taskset-patch128-lstm128-embed128-bs64‡", .floor = 0.01},
+                                    {.title = "short", .floor = 0.01},
+                                    {.title = "onewordthatislongandcannotbebrokenanywhere", .floor = 0.01}};
+    write_rows(4);
+    check_drawn(wni_chart_multiples(&c, "chart.csv", panels, 4, 2, "y", &err), &err);
+    assert_true(script_has("set title 'taskset-patch128-lstm128-'.\"\\n\".'avg-bs64' "));
+    assert_true(script_has("set title 'taskset-patch128-lstm128-'.\"\\n\".'embed128-bs64‡' "));
+    assert_true(script_has("set title 'short' "));
+    assert_true(script_has("…here' "));
+}
+
+/* The figure grows rather than cut a name off. */
+static void long_names_have_room(void **state)
+{
+    (void)state;
+    static const double ranks[] = {1.25, 1.75};
+    struct critical_panel panel = {.title = "t", .remark = "r", .ranks = ranks};
+    struct chart_line lines[2];
+    struct err err = {0};
+    struct chart c = chart_of(lines, "rs", "cqr");
+    check_drawn(wni_chart_critical(&c, &panel, 1, &err), &err);
+    assert_true(script_has("pdfcairo size 3.3in,")); /* a column */
+    c = chart_of(lines, "rs", "a-name-of-forty-letters-as-a-spec-allows");
+    check_drawn(wni_chart_critical(&c, &panel, 1, &err), &err);
+    assert_false(script_has("pdfcairo size 3.3in,"));
+    write_rows(2);
+    struct chart_panel panels[2] = {{.title = "s", .floor = 0.01}, {.title = "t", .floor = 0.01}};
+    check_drawn(wni_chart_multiples(&c, "chart.csv", panels, 2, 2, "y", &err), &err);
+    assert_true(script_has("maxcols 1 "));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_method_has_its_colour_in_every_company),
         cmocka_unit_test(lines_differ),
+        cmocka_unit_test_setup_teardown(long_titles_stay_apart, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(long_names_have_room, make_folder, remove_folder),
     };
     return cmocka_run_group_tests_name("chart", tests, NULL, NULL);
 }

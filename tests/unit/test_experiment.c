@@ -205,6 +205,10 @@ static void the_command_repeats_the_run(void **state)
         command.data,
         "winnow sim --task branin --method asha --set scheduler.eta=4 --set scheduler.brackets=2 --seed 8 "
         "--workers 2 --max-trials 3 --max-results 4 --max-resource 5 --max-time 6 --poll 5");
+    wni_buf_clear(&command);
+    w.e.data = "my tables:others";
+    wni_run_command(&w.e, &(struct bench_run){.method = 0, .seed = 8}, &command);
+    CHECK(strstr(command.data, " --poll 5 --data 'my tables:others'"), "%s", command.data);
     wni_buf_release(&command);
     release(&w);
 }
@@ -302,6 +306,36 @@ static void time_left_is_measured(void **state)
     CHECK(!seen.first.guess && seen.first.left > 0, "it should know: %g", seen.first.left);
     wni_results_close(&r);
     release(&w);
+    check_tmp_remove(directory);
+}
+
+/* A method that is known from one task is not known on another: there it may take a hundred times as long. */
+static void time_left_on_a_new_task_is_a_guess(void **state)
+{
+    (void)state;
+    static const char *const specs[] = {
+        "{methods: [rs, cqr], tasks: branin, limits: {trials: 100}}",
+        "{methods: [rs, cqr], tasks: [branin, hartmann6], limits: {trials: 100}}"};
+    char directory[CHECK_PATH_MAX];
+    check_tmp_make(directory);
+    for (size_t i = 0; i < 2; i++) {
+        struct world w;
+        struct results r;
+        struct bench_tally tally;
+        struct seen seen = {0};
+        struct bench_hooks hooks = {.progress = see, .context = &seen};
+        struct err err = {0};
+        CHECK_INT(read_spec(&w, specs[i]), WN_OK);
+        CHECK_OK(wni_results_create(&r, directory, &err), err);
+        CHECK_OK(wni_experiment_run(&w.e, &w.tasks, &r, 2, &hooks, &tally, &err), err);
+        CHECK_INT(tally.before, 2 * i);
+        /* the thread of rs leaves first, while cqr is at work */
+        CHECK(seen.first.guess && seen.first.done + 1 == seen.first.total, "it cannot know: %g",
+              seen.first.left);
+        CHECK(!seen.last.guess, "nothing is left to guess");
+        wni_results_close(&r);
+        release(&w);
+    }
     check_tmp_remove(directory);
 }
 
@@ -407,6 +441,7 @@ int main(void)
         cmocka_unit_test(the_command_repeats_the_run),
         cmocka_unit_test(results_come_back),
         cmocka_unit_test(time_left_is_measured),
+        cmocka_unit_test(time_left_on_a_new_task_is_a_guess),
         cmocka_unit_test(an_interrupted_session_goes_on),
         cmocka_unit_test(foreign_files_are_refused),
         cmocka_unit_test(every_job_runs_once),
