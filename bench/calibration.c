@@ -34,7 +34,14 @@ struct drawing {
     uint32_t *rows; /* a random order of the configurations that were run; NULL: draw from the space */
     double *config;
     void *curve;
+    struct surrogate_draws *known; /* values of the first draws; NULL: none, and nobody wants them */
 };
+
+void wni_surrogate_draws_release(struct surrogate_draws *draws)
+{
+    free(draws->y);
+    *draws = (struct surrogate_draws){0};
+}
 
 /* The value at the last level of one run. */
 static wn_status final_value(const struct drawing *d, uint64_t seed, double *y, struct err *err)
@@ -67,6 +74,30 @@ static wn_status mean_value(const struct drawing *d, double *y, struct err *err)
     return st;
 }
 
+static wn_status find_value(const struct drawing *d, uint64_t seed, enum surrogate_target target, double *y,
+                            struct err *err)
+{
+    return target == TARGET_AUTHORS && d->box->n_seeds > 1 ? mean_value(d, y, err)
+                                                           : final_value(d, seed, y, err);
+}
+
+/* Draws come in order, so a value that is not known yet is the next one. */
+static wn_status look_value_up(const struct drawing *d, size_t i, uint64_t seed, enum surrogate_target target,
+                               double *y, struct err *err)
+{
+    struct surrogate_draws *known = d->known;
+    if (!known) return find_value(d, seed, target, y, err);
+    if (i == known->n) {
+        if (!wni_reserve((void **)&known->y, &known->cap, known->n + 1, sizeof *known->y))
+            return wni_fail_memory(err);
+        wn_status st = find_value(d, seed, target, &known->y[i], err);
+        if (st) return st;
+        known->n++;
+    }
+    *y = known->y[i];
+    return WN_OK;
+}
+
 /* Configuration number i and its value; not fine when the run diverged. */
 static wn_status draw_one(const struct drawing *d, size_t i, const struct sample *s, double *x, double *y,
                           bool *fine, struct err *err)
@@ -77,8 +108,7 @@ static wn_status draw_one(const struct drawing *d, size_t i, const struct sample
     else
         wni_config_sample(&box->space, d->rng, d->config);
     uint64_t seed = box->n_seeds > 1 ? wni_rng_below(d->rng, box->n_seeds) : wni_rng_u64(d->rng);
-    wn_status st = s->target == TARGET_AUTHORS && box->n_seeds > 1 ? mean_value(d, y, err)
-                                                                   : final_value(d, seed, y, err);
+    wn_status st = look_value_up(d, i, seed, s->target, y, err);
     *fine = !st && isfinite(*y);
     if (!st) (s->unit ? wni_encode_unit : wni_encode_tree)(&box->space, d->config, x);
     return st;
@@ -167,10 +197,10 @@ static wn_status make_targets(struct sample *s, const struct blackbox *box, stru
 }
 
 static wn_status make_sample(struct sample *s, const struct blackbox *box, size_t n, struct rng *rng,
-                             struct err *err)
+                             struct surrogate_draws *known, struct err *err)
 {
     size_t available = box->n_rows ? box->n_rows : n + FRESH_TEST;
-    struct drawing d = {.box = box, .rng = rng};
+    struct drawing d = {.box = box, .rng = rng, .known = known};
     d.config = arena_new(&s->arena, double, box->space.n);
     d.curve = wni_arena_alloc(&s->arena, 1, box->curve_size);
     if (box->n_rows) d.rows = arena_new(&s->arena, uint32_t, available);
@@ -289,13 +319,14 @@ static void score(const struct answer *a, const double *y, struct surrogate_scor
 }
 
 static wn_status score_model(struct quantile_model *m, const struct blackbox *box,
-                             const struct surrogate_case *c, struct surrogate_score *out, struct err *err)
+                             const struct surrogate_case *c, struct surrogate_draws *draws,
+                             struct surrogate_score *out, struct err *err)
 {
     struct sample s = {.unit = c->model == SURROGATE_GP, .target = c->target};
     struct answer a = {.n_test = 0};
     struct rng rng = wni_rng_stream(c->seed, 0, STREAM_SEARCH);
     size_t n = c->n;
-    wn_status st = make_sample(&s, box, n, &rng, err);
+    wn_status st = make_sample(&s, box, n, &rng, draws, err);
     double began = wni_clock_seconds();
     if (!st) {
         a.n_test = s.n - n;
@@ -312,13 +343,13 @@ static wn_status score_model(struct quantile_model *m, const struct blackbox *bo
 }
 
 wn_status wni_surrogate_score(const struct blackbox *box, const struct surrogate_case *c,
-                              struct surrogate_score *out, struct err *err)
+                              struct surrogate_draws *draws, struct surrogate_score *out, struct err *err)
 {
     if (c->n < 2 || c->n > PINBALL_ROWS_MAX)
         return wni_fail(err, WN_EINVAL, "observations: expected 2 to %d, got %zu", PINBALL_ROWS_MAX, c->n);
     struct quantile_model *m = wni_new(struct quantile_model, 1);
     if (!m) return wni_fail_memory(err);
-    wn_status st = score_model(m, box, c, out, err);
+    wn_status st = score_model(m, box, c, draws, out, err);
     wni_quantile_release(m);
     free(m);
     return st;

@@ -35,10 +35,18 @@ struct surrogate_score {
     size_t n_test;
 };
 
+/* Values drawn of a task with one seed and one kind of target, so that they are not asked for again by other
+ * models and numbers of observations.  Empty at first; one thread at a time. */
+struct surrogate_draws {
+    double *y;
+    size_t n, cap;
+};
+void wni_surrogate_draws_release(struct surrogate_draws *draws);
+
 /* Fits the model, with 5 levels j/6, to n configurations of the task drawn at random and scores it on the
  * others that were run (or, where any configuration is as good as another, on 5,000 more).  Runs that
- * diverged are left out. */
+ * diverged are left out.  `draws` may be NULL: what it holds makes no difference but in time. */
 wn_status wni_surrogate_score(const struct blackbox *box, const struct surrogate_case *c,
-                              struct surrogate_score *out, struct err *err);
+                              struct surrogate_draws *draws, struct surrogate_score *out, struct err *err);
 
 #endif

@@ -33,36 +33,43 @@ static const struct task *surrogate_task(const struct paper_setup *setup, const 
 
 /* ---- measuring ---- */
 
+/* All that is wanted of a task with one seed: models and numbers of observations share what was drawn. */
 struct scoring {
     const struct task *task;
     struct blackbox *box;
-    size_t size, model;
     uint64_t seed;
+    bool wanted[SURROGATE_SIZES][SURROGATE_MODELS];
 };
 
 struct measuring {
     struct scoring *jobs;
     size_t n, cap;
+    size_t total; /* scores */
     struct results *results;
     const struct bench_hooks *hooks;
     pthread_mutex_t lock; /* of all below and of `results` */
     size_t done;
+    bool stopped;
     wn_status status;
     struct err err;
 };
 
-static void measure(void *context, size_t index)
+static struct surrogate_row row_of(const struct scoring *job, size_t size, size_t model)
 {
-    struct measuring *m = context;
-    const struct scoring *job = &m->jobs[index];
-    struct surrogate_row row = {.task = job->task->name,
-                                .model = wni_surrogate_models[job->model],
-                                .n = wni_surrogate_sizes[job->size],
-                                .seed = job->seed};
+    return (struct surrogate_row){.task = job->task->name,
+                                  .model = wni_surrogate_models[model],
+                                  .n = wni_surrogate_sizes[size],
+                                  .seed = job->seed};
+}
+
+/* Returns whether to go on. */
+static bool measure_one(struct measuring *m, const struct scoring *job, size_t size, size_t model,
+                        struct surrogate_draws *draws)
+{
+    struct surrogate_row row = row_of(job, size, model);
     struct err err = {0};
-    struct surrogate_case c = {
-        .model = kinds[job->model], .target = TARGET_AUTHORS, .n = row.n, .seed = row.seed};
-    wn_status st = wni_surrogate_score(job->box, &c, &row.score, &err);
+    struct surrogate_case c = {.model = kinds[model], .target = TARGET_AUTHORS, .n = row.n, .seed = row.seed};
+    wn_status st = wni_surrogate_score(job->box, &c, draws, &row.score, &err);
     bool too_small = st == WN_EINVAL; /* the task has no n configurations and others to test on: no score */
     if (too_small) st = WN_OK;
     pthread_mutex_lock(&m->lock);
@@ -73,45 +80,65 @@ static void measure(void *context, size_t index)
         wni_err_prefix(&m->err, "%s on %s", row.model, row.task);
     }
     m->done++;
+    bool goes_on = !m->status && !m->stopped;
     pthread_mutex_unlock(&m->lock);
+    return goes_on;
+}
+
+static void measure(void *context, size_t index)
+{
+    struct measuring *m = context;
+    const struct scoring *job = &m->jobs[index];
+    struct surrogate_draws draws = {0};
+    bool goes_on = true;
+    for (size_t size = 0; size < SURROGATE_SIZES; size++)
+        for (size_t model = 0; model < SURROGATE_MODELS && goes_on; model++)
+            if (job->wanted[size][model]) goes_on = measure_one(m, job, size, model, &draws);
+    wni_surrogate_draws_release(&draws);
 }
 
 static bool watch(void *context)
 {
     struct measuring *m = context;
     pthread_mutex_lock(&m->lock);
-    struct bench_progress p = {.done = m->done, .total = m->n, .left = NAN};
-    bool fine = !m->status;
+    struct bench_progress p = {.done = m->done, .total = m->total, .left = NAN};
+    m->stopped = m->stopped || (m->hooks->go_on && !m->hooks->go_on(m->hooks->context));
+    bool goes_on = !m->status && !m->stopped;
     pthread_mutex_unlock(&m->lock);
     if (m->hooks->progress) m->hooks->progress(m->hooks->context, &p);
-    return fine && (!m->hooks->go_on || m->hooks->go_on(m->hooks->context));
+    return goes_on;
 }
 
-static wn_status add_job(struct measuring *m, const struct scoring *job, struct err *err)
+/* What of it is not known yet; *n: how much that is. */
+static wn_status find_wanted(const struct measuring *m, struct scoring *job, size_t *n, struct err *err)
 {
-    struct surrogate_row row = {.task = job->task->name,
-                                .model = wni_surrogate_models[job->model],
-                                .n = wni_surrogate_sizes[job->size],
-                                .seed = job->seed};
-    bool found = false;
-    wn_status st = wni_results_find_surrogate(m->results, &row, &found, err);
-    if (st || found) return st;
-    if (!wni_reserve((void **)&m->jobs, &m->cap, m->n + 1, sizeof *m->jobs)) return wni_fail_memory(err);
-    m->jobs[m->n++] = *job;
-    return WN_OK;
+    wn_status st = WN_OK;
+    *n = 0;
+    for (size_t size = 0; size < SURROGATE_SIZES; size++)
+        for (size_t model = 0; model < SURROGATE_MODELS && !st; model++) {
+            struct surrogate_row row = row_of(job, size, model);
+            bool found = false;
+            st = wni_results_find_surrogate(m->results, &row, &found, err);
+            job->wanted[size][model] = !found;
+            *n += !found;
+        }
+    return st;
 }
 
 static wn_status add_jobs(struct measuring *m, const struct paper_setup *setup, const struct task *task,
                           struct blackbox *box, struct err *err)
 {
-    wn_status st = WN_OK;
-    for (uint64_t seed = 0; seed < seeds_of(setup); seed++)
-        for (size_t size = 0; size < SURROGATE_SIZES; size++)
-            for (size_t model = 0; model < SURROGATE_MODELS && !st; model++) {
-                struct scoring job = {.task = task, .box = box, .size = size, .model = model, .seed = seed};
-                st = add_job(m, &job, err);
-            }
-    return st;
+    for (uint64_t seed = 0; seed < seeds_of(setup); seed++) {
+        struct scoring job = {.task = task, .box = box, .seed = seed};
+        size_t wanted;
+        wn_status st = find_wanted(m, &job, &wanted, err);
+        if (st) return st;
+        if (!wanted) continue;
+        if (!wni_reserve((void **)&m->jobs, &m->cap, m->n + 1, sizeof *m->jobs)) return wni_fail_memory(err);
+        m->jobs[m->n++] = job;
+        m->total += wanted;
+    }
+    return WN_OK;
 }
 
 wn_status wni_paper_surrogates(const struct paper_setup *setup, const struct task_list *tasks,

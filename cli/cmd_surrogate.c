@@ -44,7 +44,7 @@ static wn_status measure(struct table *t, const struct blackbox *box, const char
     for (uint64_t k = 0; k < seeds && !st; k++, c.seed++) {
         struct surrogate_score score = {0};
         char text[64];
-        st = wni_surrogate_score(box, &c, &score, err);
+        st = wni_surrogate_score(box, &c, NULL, &score, err);
         if (st) break;
         add_row(t, box, model, &c, &score);
         mean->rmse += score.rmse / (double)seeds;

@@ -23,9 +23,12 @@ static double value_at(size_t row, size_t repeat)
     return 0.5 + (double)(row * row % 31) / 10 + 0.01 * (double)repeat; /* and pairs elsewhere */
 }
 
+static size_t opened;
+
 static wn_status open_curve(const struct blackbox *box, const double *config, uint64_t seed, void *curve,
                             struct err *err)
 {
+    opened++;
     (void)box;
     (void)err;
     *(double *)curve = value_at((size_t)config[0], (size_t)seed);
@@ -160,7 +163,7 @@ static void check_case(const struct blackbox *box, const struct surrogate_case *
     else
         slow_scores(&s, c, box->goal);
     slow_score(&s, c, &rng, &expected);
-    CHECK_OK(wni_surrogate_score(box, c, &got, &err), err);
+    CHECK_OK(wni_surrogate_score(box, c, NULL, &got, &err), err);
     CHECK_INT(got.n_test, expected.n_test);
     CHECK_NEAR(got.rmse, expected.rmse, 1e-9);
     CHECK_NEAR(got.mae, expected.mae, 1e-9);
@@ -196,12 +199,47 @@ static void absolute_errors_are_smaller(void **state)
     make_box(&box, WN_MINIMIZE);
     for (uint64_t seed = 0; seed < 20; seed++) {
         struct surrogate_case c = {.model = SURROGATE_GP, .target = TARGET_SCORES, .n = 16, .seed = seed};
-        CHECK_OK(wni_surrogate_score(&box, &c, &s, &err), err);
+        CHECK_OK(wni_surrogate_score(&box, &c, NULL, &s, &err), err);
         CHECK(s.mae > 0 && s.mae < s.rmse, "%g %g", s.mae, s.rmse);
         CHECK(s.mean_gap <= s.calibration && s.calibration <= 5 * s.mean_gap, "%g %g", s.mean_gap,
               s.calibration);
     }
     wni_space_release(&box.space);
+}
+
+/* Once with draws that are shared, whatever was asked before, and once alone: as rows of a table, and drawn
+ * from the space. */
+static void shared_draws_change_nothing(void **state)
+{
+    (void)state;
+    static const size_t sizes[] = {16, 40, 8};
+    for (int fresh = 0; fresh < 2; fresh++) {
+        struct blackbox box;
+        struct surrogate_draws draws = {0};
+        struct err err = {0};
+        size_t opened_alone = 0, opened_shared = 0;
+        make_box(&box, WN_MINIMIZE);
+        if (fresh) box.n_rows = 0;
+        for (size_t i = 0; i < 6; i++) {
+            struct surrogate_case c = {.model = i % 2 ? SURROGATE_GP : SURROGATE_CQR,
+                                       .target = TARGET_AUTHORS,
+                                       .n = sizes[i / 2],
+                                       .seed = 5};
+            struct surrogate_score alone, shared;
+            opened = 0;
+            CHECK_OK(wni_surrogate_score(&box, &c, NULL, &alone, &err), err);
+            opened_alone += opened;
+            opened = 0;
+            CHECK_OK(wni_surrogate_score(&box, &c, &draws, &shared, &err), err);
+            opened_shared += opened;
+            CHECK_INT(shared.n_test, alone.n_test);
+            CHECK_DOUBLE(shared.rmse, alone.rmse);
+            CHECK_DOUBLE(shared.calibration, alone.calibration);
+        }
+        CHECK(opened_shared * 5 < opened_alone, "%zu curves instead of %zu", opened_shared, opened_alone);
+        wni_surrogate_draws_release(&draws);
+        wni_space_release(&box.space);
+    }
 }
 
 static void too_few_are_told(void **state)
@@ -212,10 +250,10 @@ static void too_few_are_told(void **state)
     struct err err = {0};
     make_box(&box, WN_MINIMIZE);
     struct surrogate_case c = {.model = SURROGATE_QR, .n = 80};
-    CHECK_INT(wni_surrogate_score(&box, &c, &s, &err), WN_EINVAL);
+    CHECK_INT(wni_surrogate_score(&box, &c, NULL, &s, &err), WN_EINVAL);
     CHECK(strstr(err.text, "too few to train on 80"), "%s", err.text);
     c.n = 1;
-    CHECK_INT(wni_surrogate_score(&box, &c, &s, &err), WN_EINVAL);
+    CHECK_INT(wni_surrogate_score(&box, &c, NULL, &s, &err), WN_EINVAL);
     wni_space_release(&box.space);
 }
 
@@ -224,6 +262,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(agrees_with_the_slow_version),
         cmocka_unit_test(absolute_errors_are_smaller),
+        cmocka_unit_test(shared_draws_change_nothing),
         cmocka_unit_test(too_few_are_told),
     };
     return cmocka_run_group_tests_name("calibration", tests, NULL, NULL);
