@@ -94,7 +94,8 @@ double wni_param_from_unit(const struct param *p, double u)
 static void put_one_hot(double *row, size_t n, double value)
 {
     for (size_t k = 0; k < n; k++)
-        row[k] = (double)k == value;
+        row[k] = 0;
+    row[(size_t)value] = 1;
 }
 
 static double largest_column(const double *row, size_t n)

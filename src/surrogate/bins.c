@@ -316,7 +316,17 @@ wn_status wni_bins_build(struct bins *bins, const double *x, size_t n, size_t co
 
 void wni_bins_encode(const struct bins *bins, const double *x, size_t m, uint8_t *out, size_t stride)
 {
-    for (size_t j = 0; j < bins->columns; j++)
+    for (size_t j = 0; j < bins->columns; j++) {
+        const struct bin_column *c = &bins->column[j];
+        const double *value = x + j;
+        uint8_t *code = out + j * stride;
+        if (c->n_cuts == 1) { /* a category's */
+            double cut = c->cuts[0];
+            for (size_t i = 0; i < m; i++)
+                code[i] = cut < value[i * bins->columns];
+            continue;
+        }
         for (size_t i = 0; i < m; i++)
-            out[j * stride + i] = wni_bins_code(&bins->column[j], x[i * bins->columns + j]);
+            code[i] = wni_bins_code(c, value[i * bins->columns]);
+    }
 }
