@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -91,6 +92,18 @@ static const char *picture_ending(const char *path)
     for (size_t i = 0; dot && i < 3; i++)
         if (!strcmp(dot + 1, endings[i])) return dot + 1;
     return NULL;
+}
+
+/* Pictures that we do not draw are not folders either. */
+static wn_status check_ending(const char *path, struct err *err)
+{
+    static const char *const others[] = {"jpg",  "jpeg", "gif", "bmp", "tif",
+                                         "tiff", "webp", "eps", "ps",  "html"};
+    const char *dot = path ? strrchr(path, '.') : NULL;
+    for (size_t i = 0; dot && i < sizeof others / sizeof *others; i++)
+        if (!strcasecmp(dot + 1, others[i]))
+            return wni_fail(err, WN_EINVAL, "--out '%s': pictures end in .png, .svg or .pdf", path);
+    return WN_OK;
 }
 
 /* Moves the picture out of the folder it was drawn in, and removes that with whatever else is there. */
@@ -254,6 +267,7 @@ static int run(struct args *args)
     wn_status st = WN_OK;
     if (wni_flag(args, "term") && wni_flag(args, "out"))
         st = wni_fail(&err, WN_EINVAL, "give either --term or --out");
+    if (!st) st = check_ending(wni_arg(args, "out"), &err);
     if (!st) st = open_it(args, &kind, &s, &err);
     if (!st) st = draw_all(args, kind, &s, &err);
     wni_close_study(&s);

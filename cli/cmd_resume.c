@@ -3,6 +3,7 @@
  * Both run the command of the file that was stored with the study.  Resuming may change the study: the file
  * as flags and --file make it becomes a new setup.  A worker is one more process for a study that others run
  * too, so it takes one trial at a time unless told otherwise. */
+#include "cli/notes.h"
 #include "cli/runner.h"
 #include "cli/study_option.h"
 #include "cli/studyargs.h"
@@ -77,6 +78,7 @@ static int resume_study(struct args *args, struct opened_study *s)
     if (st) code = wni_complain(&err, st);
     options.stored = &s->setup.setup;
     options.change = s->file && strcmp(wni_buf_text(&text), s->file) != 0;
+    if (code == EXIT_DONE && !options.quiet) wni_note_study(&study, "winnow: ", stderr);
     if (code == EXIT_DONE)
         code = wni_flag(args, "no-run") ? only_change(s, &study, wni_buf_text(&text))
                                         : wni_run_study(&study, wni_buf_text(&text), &options);
@@ -97,6 +99,7 @@ static int help_study(struct args *args, struct opened_study *s)
     options.stored = &s->setup.setup;
     options.own = args;
     int code = wni_study_from_stored(args, s->file, s->name, s->url, &study);
+    if (code == EXIT_DONE && !options.quiet) wni_note_study(&study, "winnow: ", stderr);
     if (code == EXIT_DONE) code = wni_run_study(&study, s->file, &options);
     wni_studyfile_release(&study);
     return code;

@@ -7,9 +7,14 @@
 
 static wn_status count_trials(void *context, const struct study_row *row, struct err *err)
 {
-    (void)err;
-    *(uint64_t *)context = row->trials;
-    return WN_OK;
+    uint64_t *trials = context;
+    *trials = row->trials;
+    if (!row->alive) return WN_OK;
+    return wni_fail(
+        err, WN_ESTATE,
+        "study '%s' is running now, %llu trial%s of it: end its runner first (Ctrl-C), or 'winnow "
+        "cancel' them",
+        row->name, (unsigned long long)row->alive, row->alive == 1 ? "" : "s");
 }
 
 /* Whoever is about to lose something types its name. */
@@ -69,7 +74,8 @@ const struct cli_command wni_cmd_rm = {
     .min_words = 1,
     .max_words = 1,
     .about =
-        "Removes the study, its trials and its reports. Asks for the study's name to be typed first. Folders "
+        "Removes the study, its trials and its reports. Asks for the study's name to be typed first; a study "
+        "that is running is not removed. Folders "
         "and checkpoints of trials are left alone.",
     .options = options,
     .examples = "winnow rm mlp\n"

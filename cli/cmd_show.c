@@ -183,7 +183,7 @@ static void put_text(const struct view *v, struct buf *out)
     count_states(h, by_state);
     wni_describe_states(by_state, out);
     if (h->n_queue > h->queue_head) wni_buf_printf(out, "; %zu in the queue", h->n_queue - h->queue_head);
-    if (h->n_retries) wni_buf_printf(out, "; %zu to be gone on with or tried again", h->n_retries);
+    if (h->n_retries) wni_buf_printf(out, "; %zu to be continued or tried again", h->n_retries);
     wni_buf_putc(out, '\n');
     put_budget(v, out);
     put_best(v, out);

@@ -32,10 +32,16 @@ wn_status wni_run_options(const struct args *args, struct run_options *out, stru
 
 /* ---- the parts ---- */
 
-static const char *store_of(const struct studyfile *file)
+/* Where a command looks that is not told otherwise. */
+static const char *usual_store(void)
 {
     const char *usual = getenv("WINNOW_STORE");
-    return file->store ? file->store : usual && *usual ? usual : WNI_STORE_DEFAULT;
+    return usual && *usual ? usual : WNI_STORE_DEFAULT;
+}
+
+static const char *store_of(const struct studyfile *file)
+{
+    return file->store ? file->store : usual_store();
 }
 
 /* There was none when existing.c looked. */
@@ -189,7 +195,7 @@ static void tell_interrupted(struct run *r)
     for (size_t i = 0; i < h->n_retries; i++)
         n += h->trials[h->retries[i]].state == WN_PAUSED;
     if (!n) return;
-    snprintf(text, sizeof text, "%zu trial%s interrupted: going on with %s first.", n,
+    snprintf(text, sizeof text, "%zu trial%s interrupted: continuing with %s first.", n,
              n == 1 ? " was" : "s were", n == 1 ? "it" : "them");
     wni_live_say(&r->live, text);
 }
@@ -298,6 +304,14 @@ static void print_mend(const struct run *r)
                path ? "winnow run " : "run the same command again", path ? path : "", more);
 }
 
+/* What a command needs to find the study, after its name. */
+static void print_store(const struct run *r)
+{
+    const char *url = store_of(r->file);
+    if (strcmp(url, usual_store()) != 0) printf(" --store %s", url);
+    putchar('\n');
+}
+
 /* The command that helps: the same again only where that does something. */
 static void print_next(const struct run *r)
 {
@@ -306,23 +320,28 @@ static void print_next(const struct run *r)
     const char *name = r->file->name;
     bool cut = r->status || r->result.interrupted;
     printf("the study is in %s; ", store_of(r->file));
-    if (h->n_reports == 0 && !r->result.interrupted)
+    if (h->n_reports == 0 && !r->result.interrupted) {
         print_mend(r);
-    else if (!cut && r->result.exhausted)
+        return;
+    }
+    if (!cut && r->result.exhausted) {
         printf("there is nothing left to try\n");
-    else if (!cut && limits->trials && h->n_trials >= limits->trials)
-        printf("its limit of %llu trial%s is reached; go on with more: winnow resume %s --trials %zu\n",
+        return;
+    }
+    if (!cut && limits->trials && h->n_trials >= limits->trials)
+        printf("its limit of %llu trial%s is reached; go on with more: winnow resume %s --trials %zu",
                (unsigned long long)limits->trials, limits->trials == 1 ? "" : "s", name, 2 * h->n_trials);
     else if (!cut && limits->reports && h->n_reports >= limits->reports)
-        printf("its limit of %llu report%s is reached; go on with more: winnow resume %s --results %zu\n",
+        printf("its limit of %llu report%s is reached; go on with more: winnow resume %s --results %zu",
                (unsigned long long)limits->reports, limits->reports == 1 ? "" : "s", name, 2 * h->n_reports);
     else if (!cut && limits->resource > 0 && h->total_resource >= limits->resource)
         printf("its limit of %.15g %ss in all is reached; go on with more: winnow resume %s --total-resource "
-               "%.15g\n",
+               "%.15g",
                limits->resource, r->file->resource.name ? r->file->resource.name : "report", name,
                2 * h->total_resource);
     else
-        printf("go on with it: winnow resume %s\n", name);
+        printf("go on with it: winnow resume %s", name);
+    print_store(r);
 }
 
 static void print_text(const struct run *r)
@@ -337,7 +356,8 @@ static void print_text(const struct run *r)
     printf("), %zu report%s, %.1f s%s; ended by: %s\n", h->n_reports, h->n_reports == 1 ? "" : "s",
            r->result.seconds, r->options->begins ? "" : " this time", why_it_ended(r));
     printf("what trials printed and saved is in %s\n", r->folder.data);
-    if (r->study.store.ops->catalog) print_next(r);
+    bool removed = r->status == WN_ENOTFOUND; /* while it ran */
+    if (r->study.store.ops->catalog && !removed) print_next(r);
 }
 
 static wn_status print_json(const struct run *r)

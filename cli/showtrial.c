@@ -64,7 +64,7 @@ static void put_lines(struct buf *out, const char *text, int indent)
 
 static const char *retry_words(wn_state state, bool retry)
 {
-    return !retry ? "" : state == WN_PAUSED ? ", to be gone on with" : ", to be tried again";
+    return !retry ? "" : state == WN_PAUSED ? ", to be continued" : ", to be tried again";
 }
 
 static void add_ending(struct story *t, const struct event *e)

@@ -82,11 +82,14 @@ static const char *take_mention(struct mentions *m, const char *from, const char
     return at + number;
 }
 
-static void find_mentions(const char *text, size_t n, struct mentions *m)
+static void find_mentions(const char *text, size_t n, const char *resource, struct mentions *m)
 {
     const char *end = text + n;
     for (const char *at = text; at < end;)
         at = is_name_char(*at) || *at == '"' || *at == '\'' ? take_mention(m, at, end) : at + 1;
+    for (size_t i = 0; resource && i < m->n; i++) /* that is no metric */
+        if (!strcmp(m->items[i].name, resource))
+            memmove(&m->items[i], &m->items[i + 1], (--m->n - i) * sizeof *m->items);
 }
 
 /* ---- what to say ---- */
@@ -154,7 +157,7 @@ bool wni_explain_unreported(const struct report_form *form, const char *text, si
         wni_buf_puts(out, "report.pattern found a number in none of its lines");
         return false;
     }
-    find_mentions(text, n, &m);
+    find_mentions(text, n, form->resource, &m);
     if (m.n)
         explain_mentions(form, &m, out);
     else

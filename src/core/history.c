@@ -143,6 +143,8 @@ static wn_status check_trial(const struct history *h, const struct event *e, str
     if (t->retry && (e->kind == EVENT_RESUME || (e->kind == EVENT_FINISH && e->state == WN_CANCELLED)))
         fine = true; /* whatever it ended as, it is not over */
     if (fine) return WN_OK;
+    if (e->kind == EVENT_FINISH && e->state == from)
+        return wni_fail(err, WN_ESTATE, "trial %u is %s already", e->trial, wn_state_name(from));
     const char *what = e->kind == EVENT_REPORT ? "report" : e->kind == EVENT_RESUME ? "resume" : "become ";
     return wni_fail(err, WN_ESTATE, "trial %u is %s: it cannot %s%s", e->trial, wn_state_name(from), what,
                     e->kind == EVENT_FINISH ? wn_state_name(e->state) : "");

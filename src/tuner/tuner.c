@@ -14,7 +14,7 @@ enum {
 };
 static const double SYNC_SECONDS = 1; /* until we notice what others did, at the latest */
 static const char RUN_ENDED[] = "the run ended before it did";
-static const char INTERRUPTED[] = "interrupted; it goes on when the study does";
+static const char INTERRUPTED[] = "interrupted; it continues when the study does";
 
 struct running {
     uint32_t trial;

@@ -63,6 +63,7 @@ is 'cancel: those it can' "$(cat "$out/stdout" | tr '\n' ' ')$code" 'trial 0: ca
 says 'and the one it cannot' stderr 'trial 9: there is no such trial'
 run cancel 0
 is 'once is enough: exit code 1' "$code" 1
+says 'and said' stderr 'trial 0 is CANCELLED already'
 run tell 0 0.5
 is 'a cancelled trial is over' "$code" 1
 

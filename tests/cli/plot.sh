@@ -132,6 +132,9 @@ if command -v gnuplot >/dev/null 2>&1; then
     run plot all curves --out "$out/plots"
     truth 'learning curves' test -s "$out/plots/curves-curves.png"
     is 'a study with two trials has no importance, and the rest' "$(cat "$out/stderr")" 'winnow: no importance: it needs at least 10 trials with a value'
+    run plot slice flat --out "$out/one.jpg"
+    is 'a picture that we do not draw: exit code 2' "$code" 2
+    says 'and those we do' stderr "one.jpg': pictures end in .png, .svg or .pdf"
     run plot slice flat --out "$out/one/picture.png"
     is 'one file: exit code 0, and its name' "$code $(cat "$out/stdout")" "0 $out/one/picture.png"
     is 'it is a picture, and nothing is beside it' "$(head -c 4 "$out/one/picture.png" | tail -c 3) $(ls -A "$out/one")" 'PNG picture.png'

@@ -145,8 +145,8 @@ broken twice 'INT INT'
 is 'twice: exit code 130' "$code" 130
 is 'its trials are gone' "$(alive)" 0
 run show twice --trial 0
-says 'twice: they wait' stdout '^state +paused, to be gone on with$'
-says 'twice: and why' stdout '^reason +interrupted; it goes on when the study does$'
+says 'twice: they wait' stdout '^state +paused, to be continued$'
+says 'twice: and why' stdout '^reason +interrupted; it continues when the study does$'
 goes_on twice 'COMPLETE 4'
 truth 'twice: gone on with, from their checkpoints' sh -c '[ "$(cat twice-runs/*/stdout | wc -l)" -le 12 ]'
 broken killed KILL
@@ -179,4 +179,24 @@ says 'a limit of epochs in all names the way on' stdout 'limit of 6 epochs in al
 run resume much --quiet --total-resource 12
 is 'which works' "$code" 0
 says 'up to the next' stdout '^4 trials .*'
+
+# ---- removing a study that runs; a worker in another folder ----
+
+"$winnow" run --name busy --minimize loss --param x=0..1 --trials 2 --grace 0.2s --quiet -- sh -c 'echo $$ >busy.pid; sleep 30; echo loss=1' >busy.out 2>&1 &
+busy=$!
+for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+    [ -s busy.pid ] && break
+    sleep 0.1
+done
+run rm busy --yes
+is 'a study that runs is not removed' "$code" 1
+says 'and why' stderr "study 'busy' is running now, 1 trial of it: end its runner first"
+kill -s TERM $busy
+wait $busy
+run rm busy --yes
+is 'one that does not is' "$code" 0
+mkdir -p elsewhere
+(cd elsewhere && "$winnow" worker much --store sqlite:///../r.db >../stdout 2>../stderr)
+says 'a worker says what is missing in its folder' stderr "note: .*curve.sh"
+says 'and names the store where it is not the usual one' stdout ' --store sqlite:///../r.db$'
 finish

@@ -220,7 +220,7 @@ is 'is not begun twice' "$code" 2
 says 'and how to go on is said' stderr "study 'curves' is in sqlite:///runs.db already \\(this one differs from it in: stop\\): go on with it as it is: 'winnow resume curves', with what has changed: add flags such as --trials and --param, or '--file FILE', remove it: 'winnow rm curves'"
 run resume curves --quiet --store sqlite:///runs.db --trials 7
 says 'it goes on where it was' stdout '^7 trials '
-says 'and says how to go on' stdout '; its limit of 7 trials is reached; go on with more: winnow resume curves --trials 14$'
+says 'and says how to go on' stdout '; its limit of 7 trials is reached; go on with more: winnow resume curves --trials 14 --store sqlite:///runs.db$'
 run run study.yaml --quiet --store sqlite:///no/such/folder/runs.db
 truth 'a store that cannot be opened' [ "$code" != 0 ]
 
