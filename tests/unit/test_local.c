@@ -244,7 +244,7 @@ static void ends_are_judged(void **state)
          "in "
          "the study file\nlast lines of stdout:\nhello\nlast lines of stderr:\noh no"},
         {"echo epoch=1 los=1; echo x >&2", WN_FAILED,
-         "it ended without reporting 'loss': it printed numbers for 'epoch' and 'los'; did you mean 'los' as "
+         "it ended without reporting 'loss': it printed numbers for 'los'; did you mean 'los' as "
          "the "
          "metric?\nlast lines of stderr:\nx"},
         {"echo lost=1 >&2", WN_FAILED,
