@@ -5,8 +5,8 @@
 #include "bench/results.h"
 
 struct bench_progress {
-    size_t done, failed, total; /* runs, those of earlier sessions included */
-    double elapsed;             /* seconds since this session began */
+    size_t done, failed, total; /* runs, those of earlier calls included */
+    double elapsed;             /* seconds since this call began */
     double left;                /* estimate in seconds; NAN: nothing is known yet */
     bool guess;                 /* a method that is still to run was never measured: `left` may be far off */
 };
