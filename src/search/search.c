@@ -65,7 +65,7 @@ enum { BLIND_DRAWS = 100 };
 
 /* A configuration not asked before, each equally likely.  Expected size/left draws, so using up a whole space
  * costs O(size log size) in all.  Its last one may take a few times `size` draws; a stream has 2^34, a study
- * at most 2^28 trials. */
+ * at most 2^27 trials. */
 static void draw_unseen(const struct space *space, const struct history *h, struct rng *rng, double *config)
 {
     do
